@@ -84,3 +84,6 @@ func KindOf[T Fixed]() Kind {
 	}
 	return Decimal
 }
+
+// DecFromInt64 is the decimal whose unscaled value is x.
+func DecFromInt64(x int64) Dec { return decimal128.FromI64(x) }
