@@ -3,12 +3,7 @@ package rows
 import (
 	"encoding/hex"
 	"fmt"
-	"math/big"
-	"strconv"
 	"strings"
-	"time"
-
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
@@ -85,94 +80,16 @@ func ParseRow(b *vector.Builder, schema sqltype.Schema, line string) error {
 // AppendValue reads a value of type t from text, in the forms that
 // sqltype.AppendText writes; the date of a timestamp may be left out.
 func AppendValue(c *vector.ColumnBuilder, t sqltype.Type, text string) error {
-	switch t.ID {
-	case sqltype.Boolean:
-		v, err := strconv.ParseBool(strings.ToLower(text))
-		vector.Append(c, v)
-		return err
-	case sqltype.TinyInt, sqltype.SmallInt, sqltype.Integer, sqltype.BigInt:
-		v, err := strconv.ParseInt(text, 10, t.Kind().Width()*8)
-		appendInt(c, v)
-		return err
-	case sqltype.Float:
-		v, err := strconv.ParseFloat(text, 32)
-		vector.Append(c, float32(v))
-		return err
-	case sqltype.Double:
-		v, err := strconv.ParseFloat(text, 64)
-		vector.Append(c, v)
-		return err
-	case sqltype.Decimal:
-		v, err := parseDecimal(text, t.Scale)
-		vector.Append(c, v)
-		return err
-	case sqltype.Char, sqltype.Varchar:
-		c.AppendString(text)
-		return nil
-	case sqltype.Binary, sqltype.Varbinary:
+	switch {
+	case t.IsBinary():
 		raw, err := hex.DecodeString(strings.TrimSuffix(strings.TrimPrefix(text, "x'"), "'"))
 		c.AppendBytes(raw)
 		return err
-	case sqltype.Date:
-		v, err := time.Parse(time.DateOnly, text)
-		appendInt(c, v.Unix()/86400)
-		return err
-	case sqltype.Time:
-		v, err := time.Parse("15:04:05", text)
-		midnight := time.Date(v.Year(), v.Month(), v.Day(), 0, 0, 0, 0, time.UTC)
-		appendInt(c, int64(v.Sub(midnight))/unit(t))
-		return err
-	case sqltype.Timestamp, sqltype.TimestampLTZ:
-		v, err := parseTimestamp(text)
-		appendInt(c, v.Unix()*(1e9/unit(t))+int64(v.Nanosecond())/unit(t))
-		return err
-	}
-	c.AppendNull()
-	return fmt.Errorf("no values of type %v", t)
-}
-
-// unit is the number of nanoseconds in the unit of a time type.
-func unit(t sqltype.Type) int64 {
-	u := int64(1e9)
-	for range t.UnitDigits() {
-		u /= 10
-	}
-	return u
-}
-
-func appendInt(c *vector.ColumnBuilder, v int64) {
-	switch c.Kind() {
-	case vector.Int8:
-		vector.Append(c, int8(v))
-	case vector.Int16:
-		vector.Append(c, int16(v))
-	case vector.Int32:
-		vector.Append(c, int32(v))
-	default:
-		vector.Append(c, v)
-	}
-}
-
-func parseTimestamp(text string) (time.Time, error) {
-	text = strings.TrimSuffix(strings.Replace(text, "T", " ", 1), "Z")
-	if !strings.Contains(text, "-") {
+	case t.IsTimestamp() && !strings.Contains(text, "-"):
 		text = epoch + text
 	}
-	return time.Parse(time.DateTime, text) // a fraction may follow the seconds
-}
-
-func parseDecimal(text string, scale int) (vector.Dec, error) {
-	whole, frac, _ := strings.Cut(text, ".")
-	if len(frac) > scale {
-		if strings.Trim(frac[scale:], "0") != "" {
-			return vector.Dec{}, fmt.Errorf("%s has more than %d digits after the point", text, scale)
-		}
-		frac = frac[:scale]
+	if !sqltype.AppendParsed(c, t, []byte(text)) {
+		return fmt.Errorf("%q is no %v", text, t)
 	}
-	digits := whole + frac + strings.Repeat("0", scale-len(frac))
-	n, ok := new(big.Int).SetString(digits, 10)
-	if !ok || n.BitLen() > 127 {
-		return vector.Dec{}, fmt.Errorf("%q is no decimal", text)
-	}
-	return decimal128.FromBigInt(n), nil
+	return nil
 }

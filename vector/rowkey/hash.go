@@ -1,0 +1,82 @@
+package rowkey
+
+import (
+	"math/bits"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Groups is the number of key groups: the units in which keyed state is divided
+// among shards. It is part of what is stored.
+const Groups = 256
+
+// The hash is stored with snapshots and routes rows to the shard that has their
+// state: it must never change. A packed key hashes its word, then its NULL mask
+// if there is one; other keys fold their columns from left to right, a NULL as a
+// constant and a text as its XXH3.
+const (
+	hashSeed = 0x9E3779B97F4A7C15
+	hashNull = 0xD1B54A32D192ED03
+	hashFold = 0xC2B2AE3D27D4EB4F
+)
+
+// mix is a bijection of 64-bit words in which every input bit moves every output bit.
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xBF58476D1CE4E5B9
+	x ^= x >> 27
+	x *= 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// HashPacked is the hash of a packed key: see Keys.Packed.
+func HashPacked(word uint64, nulls uint8) uint64 {
+	h := mix(word ^ hashSeed)
+	if nulls != 0 {
+		h = mix(h ^ uint64(nulls)*hashNull)
+	}
+	return h
+}
+
+// KeyGroup is the group of a key with the given hash, of so many groups. It
+// depends on the hash's top bits alone: tables index by the low ones.
+func KeyGroup(hash uint64, groups int) int {
+	hi, _ := bits.Mul64(hash, uint64(groups))
+	return int(hi)
+}
+
+// Shard is the shard, of so many, that owns a key group (of Groups). Each shard
+// owns a contiguous range of groups: see GroupRange.
+func Shard(group, shards int) int { return group * shards / Groups }
+
+// GroupRange is the range [from, to) of key groups that a shard owns.
+func GroupRange(shard, shards int) (from, to int) {
+	first := func(s int) int { return (s*Groups + shards - 1) / shards }
+	return first(shard), first(shard + 1)
+}
+
+func hashWords(dst, words []uint64, nulls []uint8) {
+	dst = dst[:len(words)]
+	for i, w := range words {
+		dst[i] = mix(w ^ hashSeed)
+	}
+	if nulls == nil {
+		return
+	}
+	nulls = nulls[:len(dst)]
+	for i, m := range nulls {
+		if m != 0 {
+			dst[i] = mix(dst[i] ^ uint64(m)*hashNull)
+		}
+	}
+}
+
+// foldWords folds a column's words into the hashes.
+func foldWords(dst, words []uint64) {
+	words = words[:len(dst)]
+	for i, h := range dst {
+		dst[i] = mix(h*hashFold ^ words[i])
+	}
+}
+
+func textHash(b []byte) uint64 { return xxh3.Hash(b) }
