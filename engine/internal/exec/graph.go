@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"github.com/weirdb/weir/engine/connector"
+)
+
+// Graph is what a job runs: nodes, each after those it reads from.
+type Graph struct {
+	Nodes []*Node
+}
+
+// Node is one source, operator or sink, of which every shard runs an instance.
+// Exactly one of Source, New and Sink is set.
+type Node struct {
+	// ID is stable under changes elsewhere in the query: state belongs to it.
+	ID string
+	// Name is what errors and metrics call the node, as "Join[4]".
+	Name string
+	// Source is read by readers that the job drives; Scan says which columns.
+	Source connector.Source
+	Scan   connector.Scan
+	// New makes the operator of one shard.
+	New func(shard int) (Operator, error)
+	// Sink is written by a connector.Writer per shard, which the task drives:
+	// Write for every batch, EndEpoch at every mark, Prepare at checkpoints and at
+	// the job's end. The job collects the handles and drives the Committer.
+	Sink connector.Sink
+	// Inputs are the edges into the node. Edge i is port i.
+	Inputs []Edge
+	// Parallelism is the number of shards, or 0 for the job's.
+	Parallelism int
+}
+
+// Edge says where a port's rows come from and how they get there.
+type Edge struct {
+	From     *Node
+	Side     string // the name of a side output of From, or "" for its results
+	Exchange Exchange
+}
+
+// ExchangeKind is a way to spread rows over shards.
+type ExchangeKind uint8
+
+// The ways.
+const (
+	Forward ExchangeKind = iota // rows stay in their shard
+	Hash                        // to the shard that owns the key
+	Single                      // to shard 0
+)
+
+func (k ExchangeKind) String() string {
+	return [...]string{"forward", "hash", "single"}[k]
+}
+
+// Exchange is how the rows of an edge spread over the shards of its target.
+type Exchange struct {
+	Kind ExchangeKind
+	Keys []int // columns of a Hash exchange
+}

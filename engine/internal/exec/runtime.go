@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/vector"
+)
+
+// Runtime is what a task lends to one operator from Open to Close. It belongs to
+// the task's goroutine.
+type Runtime struct {
+	Name, ID      string
+	Shard, Shards int
+	// Pool is the task's. All batches that the operator makes come from it.
+	Pool *vector.Pool
+	// State is the operator's own store. The task ends calls and epochs on it.
+	State *state.Store
+	// Now is processing time in milliseconds since 1970. It changes only between
+	// epochs and is the same on all shards.
+	Now func() int64
+
+	side         func(name string) Output
+	inconsistent func(n int64)
+	setIdle      func(idle bool)
+}
+
+// Side returns the output of a name beside the results, as for late rows. Its
+// rows are dropped when the graph does not read it. Its watermark is that of the
+// results.
+func (rt *Runtime) Side(name string) Output {
+	if rt.side == nil {
+		return discard{}
+	}
+	return rt.side(name)
+}
+
+// Inconsistent reports n rows or keys for which the input took away what it had
+// never added, found at a mark.
+func (rt *Runtime) Inconsistent(n int64) {
+	if n > 0 && rt.inconsistent != nil {
+		rt.inconsistent(n)
+	}
+}
+
+// SetIdle says whether the operator has nothing to say about event time for now.
+// It is for those that make watermarks; others are idle when all their inputs are.
+func (rt *Runtime) SetIdle(idle bool) {
+	if rt.setIdle != nil {
+		rt.setIdle(idle)
+	}
+}
+
+type discard struct{}
+
+func (discard) Emit(*vector.Batch) error { return nil }
+
+func (discard) Advance(Watermark) error { return nil }
