@@ -59,6 +59,9 @@ func (e *Epoch) End(m Mark, drain bool, next *Epoch) {
 // Rows is the number of rows that readers have given so far.
 func (e *Epoch) Rows() int64 { return e.rows.Load() }
 
+// Drained reports whether the readers were told to read what is at hand.
+func (e *Epoch) Drained() bool { return e.drain }
+
 // More reports whether a reader had rows at hand that the epoch, which was ended
 // with drain, did not take, as it has but one row. It is known when all readers
 // have sent the mark.

@@ -200,7 +200,7 @@ func (r *Reader) mark(ctx context.Context) error {
 }
 
 // drain gives the rows that are at hand, although the epoch has ended. An epoch
-// of one row takes no more of them, unless it is the last; it is told.
+// of one row takes no more than that, unless it is the last; it is told.
 func (r *Reader) drain(ctx context.Context, e *Epoch) (err error) {
 	for rows := int64(0); rows < drainRows; {
 		more := r.held != nil
@@ -215,7 +215,7 @@ func (r *Reader) drain(ctx context.Context, e *Epoch) (err error) {
 		if r.held == nil {
 			continue
 		}
-		if e.single && !e.mark.Last {
+		if !e.mark.Last && !e.claim(r.index) {
 			e.more.Store(true)
 			return nil
 		}

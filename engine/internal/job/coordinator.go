@@ -1,0 +1,291 @@
+package job
+
+import (
+	"sync"
+
+	"github.com/weirdb/weir/engine/internal/exec"
+)
+
+// inFlight is the number of ended epochs that tasks may still be working on. More
+// would only make marks wait in channels.
+const inFlight = 4
+
+// coordinator numbers a job's epochs and decides when each ends.
+//
+// Its goroutine owns the current epoch. Everybody else notes what happened under
+// the lock, and wakes it.
+type coordinator struct {
+	job   *Job
+	cfg   Config
+	clock Clock
+	now   int64 // of the last mark
+
+	single bool // every row is an epoch
+	turns  bool // and bounded sources take turns
+	epoch  *exec.Epoch
+	owner  int           // whose turn it is
+	marks  []exec.Mark   // of the epochs that are not complete, oldest first
+	epochs []*exec.Epoch // of the marks
+	quiet  bool          // nothing is at hand any more: the job may stop
+	last   bool          // the last epoch has been ended
+	point  int64         // time of the last checkpoint
+
+	wake chan struct{}
+
+	mu         sync.Mutex
+	full       uint64 // the epoch that has its rows
+	ended      []bool // by reader
+	reading    int    // readers that have not ended
+	passed     map[uint64]int
+	complete   uint64 // the last epoch that every task has passed
+	prepared   map[uint64][]exec.Prepared
+	syncs      []*syncing
+	stopping   bool
+	committing bool
+	committed  uint64
+}
+
+// syncing is a caller that waits until what is at hand is visible.
+type syncing struct {
+	epoch uint64 // 0: not ended yet
+	done  chan struct{}
+}
+
+func newCoordinator(j *Job, cfg Config) *coordinator {
+	c := &coordinator{
+		job: j, cfg: cfg, clock: cfg.Clock, owner: exec.NoOwner,
+		wake: make(chan struct{}, 1), passed: map[uint64]int{}, prepared: map[uint64][]exec.Prepared{},
+	}
+	c.now = c.clock.Now()
+	c.point = c.now
+	c.single = cfg.BatchSize == 1
+	c.quiet = !c.single
+	return c
+}
+
+// begin gives the readers their first epoch.
+func (c *coordinator) begin() {
+	p := c.job.program
+	c.turns = c.single && p.Bounded()
+	c.reading = len(p.Readers)
+	c.ended = make([]bool, c.reading)
+	c.epoch = c.newEpoch(1)
+	for _, r := range p.Readers {
+		r.Start(c.epoch)
+	}
+}
+
+func (c *coordinator) newEpoch(number uint64) *exec.Epoch {
+	limit := int64(c.cfg.FlushRows)
+	if c.single {
+		limit = 1
+	}
+	e := exec.NewEpoch(c.job.ctx, number, limit, func() { c.note(func() { c.full = max(c.full, number) }) })
+	if c.single {
+		e.Single(c.nextOwner())
+	}
+	return e
+}
+
+// nextOwner is the next reader in turn that has not ended.
+func (c *coordinator) nextOwner() int {
+	if !c.turns {
+		return exec.NoOwner
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.ended {
+		if o := (c.owner + 1 + i) % len(c.ended); !c.ended[o] {
+			c.owner = o
+			break
+		}
+	}
+	return c.owner
+}
+
+// note changes what is under the lock and wakes the coordinator.
+func (c *coordinator) note(change func()) {
+	c.mu.Lock()
+	change()
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *coordinator) readerEnded(r *exec.Reader) {
+	c.note(func() {
+		c.ended[r.Index()] = true
+		c.reading--
+	})
+}
+
+func (c *coordinator) taskPassed(_ *exec.Task, m exec.Mark, prepared []exec.Prepared) {
+	c.mu.Lock()
+	if prepared != nil {
+		c.prepared[m.Epoch] = append(c.prepared[m.Epoch], prepared...)
+	}
+	c.passed[m.Epoch]++
+	all := c.passed[m.Epoch] == len(c.job.program.Tasks)
+	if all {
+		delete(c.passed, m.Epoch)
+	}
+	c.mu.Unlock()
+	// Tasks pass marks in order, so epochs are complete in order.
+	if all {
+		c.note(func() { c.complete = m.Epoch })
+	}
+}
+
+func (c *coordinator) stop() { c.note(func() { c.stopping = true }) }
+
+func (c *coordinator) sync() <-chan struct{} {
+	s := &syncing{done: make(chan struct{})}
+	c.note(func() { c.syncs = append(c.syncs, s) })
+	return s.done
+}
+
+// lastPrepared is what was prepared at the last mark.
+func (c *coordinator) lastPrepared() []exec.Prepared {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.prepared[c.complete]
+}
+
+func (c *coordinator) metrics() Metrics {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return Metrics{Epoch: c.complete, Checkpoint: c.committed}
+}
+
+// run ends epochs until the last is complete.
+func (c *coordinator) run() error {
+	ticks, stop := c.clock.Ticker(c.cfg.FlushInterval)
+	defer stop()
+	due := false
+	for {
+		select {
+		case <-c.job.ctx.Done():
+			return nil
+		case <-ticks:
+			due = true
+		case <-c.wake:
+		}
+		c.settle()
+		if c.last {
+			if len(c.marks) == 0 {
+				return nil
+			}
+			continue
+		}
+		if len(c.marks) < inFlight && c.over(due) {
+			c.end()
+			due = false
+		}
+	}
+}
+
+// over reports whether the current epoch has had its time.
+func (c *coordinator) over(due bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.reading == 0, c.stopping, c.full >= c.epoch.Number:
+		return true
+	case c.turns && c.ended[c.owner]:
+		return true
+	}
+	for _, s := range c.syncs {
+		if s.epoch == 0 {
+			return true
+		}
+	}
+	// Where sources take turns, time must not change whose turn it is.
+	return due && !c.turns
+}
+
+// end ends the current epoch and begins the next.
+func (c *coordinator) end() {
+	c.now = max(c.now, c.clock.Now())
+	m := exec.Mark{Epoch: c.epoch.Number, Now: c.now}
+	c.mu.Lock()
+	drain := c.stopping
+	for _, s := range c.syncs {
+		if s.epoch == 0 {
+			s.epoch, drain = m.Epoch, true
+		}
+	}
+	m.Last = c.reading == 0 || c.stopping && c.quiet
+	if every := c.cfg.CheckpointInterval.Milliseconds(); every > 0 && !m.Last && !c.committing && c.now-c.point >= every {
+		m.Checkpoint, c.committing, c.point = true, true, c.now
+	}
+	c.mu.Unlock()
+
+	e := c.epoch
+	c.marks = append(c.marks, m)
+	c.epochs = append(c.epochs, e)
+	c.last = m.Last
+	if m.Last {
+		e.End(m, drain, nil)
+		return
+	}
+	c.epoch = c.newEpoch(m.Epoch + 1)
+	e.End(m, drain, c.epoch)
+}
+
+// settle does what follows from epochs that have become complete.
+func (c *coordinator) settle() {
+	c.mu.Lock()
+	complete := c.complete
+	c.mu.Unlock()
+	for len(c.marks) > 0 && c.marks[0].Epoch <= complete {
+		m, e := c.marks[0], c.epochs[0]
+		c.marks, c.epochs = c.marks[1:], c.epochs[1:]
+		if m.Checkpoint {
+			c.commit(m)
+		}
+		if h := c.cfg.Hooks.Epoch; h != nil {
+			h(m)
+		}
+		c.visible(m, e)
+	}
+}
+
+// visible releases callers of Sync, unless a reader has more at hand.
+func (c *coordinator) visible(m exec.Mark, e *exec.Epoch) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e.Drained() && !e.More() {
+		c.quiet = c.quiet || c.stopping
+	}
+	waiting := c.syncs[:0]
+	for _, s := range c.syncs {
+		switch {
+		case s.epoch != m.Epoch:
+			waiting = append(waiting, s)
+		case e.More():
+			s.epoch = 0
+			waiting = append(waiting, s)
+		default:
+			close(s.done)
+		}
+	}
+	c.syncs = waiting
+}
+
+// commit lets the sinks show what they prepared at a checkpoint. It does not hold
+// up epochs; the next checkpoint waits for it.
+func (c *coordinator) commit(m exec.Mark) {
+	c.mu.Lock()
+	prepared := c.prepared[m.Epoch]
+	delete(c.prepared, m.Epoch)
+	c.mu.Unlock()
+	c.job.spawn(func() error {
+		if err := c.job.sinks.commit(m.Epoch, prepared, c.cfg.Hooks); err != nil {
+			return err
+		}
+		c.note(func() { c.committing, c.committed = false, m.Epoch })
+		return nil
+	})
+}

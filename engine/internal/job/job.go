@@ -1,0 +1,201 @@
+// Package job runs a graph of operators as a job: it numbers the epochs, starts
+// checkpoints, drives sinks' committers, and ends everything when one part fails.
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/exec"
+)
+
+// Job is a running graph. It ends when all its sources have ended, when it is
+// stopped or canceled, or when a part of it fails. All methods may be called from
+// any goroutine.
+type Job struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc // the first cause is the job's error
+	program *exec.Program
+	sinks   committers
+	coord   *coordinator
+	running sync.WaitGroup
+
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// Start runs a graph. It returns an error when an input or a target cannot be
+// opened; no row has flowed then. The job is canceled when ctx ends.
+func Start(ctx context.Context, g *exec.Graph, cfg Config) (*Job, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	j := &Job{done: make(chan struct{})}
+	j.ctx, j.cancel = context.WithCancelCause(ctx)
+	j.coord = newCoordinator(j, cfg)
+	if err := j.open(g, cfg); err != nil {
+		j.cancel(err)
+		return nil, ended(err)
+	}
+	j.coord.begin()
+	for _, t := range j.program.Tasks {
+		j.spawn(func() error { return runThenClose(j.ctx, t) })
+	}
+	for _, r := range j.program.Readers {
+		j.spawn(func() error { return runThenClose(j.ctx, r) })
+	}
+	j.spawn(j.coord.run)
+	go j.finish()
+	return j, nil
+}
+
+func (j *Job) open(g *exec.Graph, cfg Config) (err error) {
+	j.program, err = exec.Build(j.ctx, g, exec.Options{
+		Parallelism: cfg.Parallelism,
+		BatchSize:   cfg.BatchSize,
+		ChannelSize: cfg.ChannelSize,
+		NewPool:     cfg.NewPool,
+		Now:         j.coord.now,
+		Hooks:       cfg.Hooks,
+		Ended:       j.coord.readerEnded,
+		Passed:      j.coord.taskPassed,
+	})
+	if err != nil {
+		return err
+	}
+	j.sinks, err = openCommitters(j.ctx, j.program.Sinks())
+	if err == nil {
+		err = j.program.Open(j.ctx, cfg.State)
+	}
+	if err != nil {
+		// The first error is the one that counts.
+		_ = j.program.Close()
+		_ = j.sinks.abort()
+	}
+	return err
+}
+
+// runThenClose runs a task or reader and closes it on every path. An error from
+// running hides one from closing, which often follows from it.
+func runThenClose(ctx context.Context, r interface {
+	Run(context.Context) error
+	Close() error
+},
+) error {
+	err := r.Run(ctx)
+	if closed := r.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// spawn runs f on a goroutine of the job. The first error ends the job.
+func (j *Job) spawn(f func() error) {
+	j.running.Add(1)
+	go func() {
+		defer j.running.Done()
+		defer func() {
+			if r := recover(); r != nil {
+				j.cancel(&errs.Error{Code: errs.Internal, Msg: fmt.Sprintf("panic: %v\n%s", r, debug.Stack())})
+			}
+		}()
+		if err := f(); err != nil {
+			j.cancel(err)
+		}
+	}()
+}
+
+// finish waits for all goroutines, then commits or aborts.
+func (j *Job) finish() {
+	j.running.Wait()
+	err := context.Cause(j.ctx)
+	if closed := j.program.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = j.sinks.commit(connector.Final, j.coord.lastPrepared(), j.coord.cfg.Hooks)
+	}
+	if err == nil {
+		err = j.sinks.close()
+	} else {
+		_ = j.sinks.abort()
+	}
+	j.cancel(err)
+	j.err = ended(err)
+	close(j.done)
+}
+
+// ended makes the end of a context an error for users.
+func ended(err error) error {
+	var e *errs.Error
+	if !errors.As(err, &e) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		return errs.New(errs.Canceled, errs.Position{}, "the query was canceled: %w", err)
+	}
+	return err
+}
+
+// Wait returns when the job has ended and everything is closed: nil after its
+// inputs ended or it was stopped, an error of code errs.Canceled after Cancel,
+// else what went wrong first.
+func (j *Job) Wait() error {
+	<-j.done
+	return j.err
+}
+
+// Done is closed when Wait returns.
+func (j *Job) Done() <-chan struct{} { return j.done }
+
+// Cancel ends the job at once. Sinks discard what they have not committed. It
+// does not wait.
+func (j *Job) Cancel() {
+	j.cancel(errs.New(errs.Canceled, errs.Position{}, "the query was canceled"))
+}
+
+// Stop ends the job in good order and waits for it: sources stop, everything that
+// was read or is at hand is processed, sinks commit. No time passes: no window
+// fires because of it. When ctx ends first, the job goes on stopping.
+func (j *Job) Stop(ctx context.Context) error {
+	j.coord.stop()
+	select {
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Sync returns when everything that sources had at hand when it was called is
+// visible at the sinks, or when the job has ended, with its error.
+func (j *Job) Sync(ctx context.Context) error {
+	visible := j.coord.sync()
+	select {
+	case <-visible:
+		return nil
+	case <-j.done:
+		return j.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Metrics are figures of a job.
+type Metrics struct {
+	// Epoch is the last one that every task has passed.
+	Epoch uint64
+	// Checkpoint is the last one that was committed, or 0.
+	Checkpoint uint64
+	Operators  []exec.Metrics
+}
+
+// Metrics returns the figures as they are, while the job runs or after.
+func (j *Job) Metrics() Metrics {
+	m := j.coord.metrics()
+	m.Operators = j.program.Metrics()
+	return m
+}
