@@ -1,0 +1,201 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/vector"
+)
+
+// Options are the options of a session, set by SET and read by the planner and by
+// jobs when they start.
+type Options struct {
+	// Parallelism is the number of shards of a job; 0: one for each processor.
+	Parallelism int
+	// BatchSize is the number of rows that batches aim for. At 1 every row is an
+	// epoch of its own, as in Flink without mini-batches.
+	BatchSize int
+	// FlushInterval and FlushRows end an epoch, whichever comes first.
+	FlushInterval time.Duration
+	FlushRows     int
+	// UpsertMaterialize is what an INSERT does when the primary key of its table
+	// is no key of the query: "none" refuses it, "auto" keeps the live rows in
+	// state, "force" does so even when it is not necessary.
+	UpsertMaterialize string
+	// JobName names the jobs that are started; "": after their statement.
+	JobName string
+
+	given []string // names that were set, to tell them from defaults
+}
+
+// DefaultOptions returns the options of a new session.
+func DefaultOptions() *Options {
+	return &Options{
+		BatchSize:         vector.Target,
+		FlushInterval:     20 * time.Millisecond,
+		FlushRows:         64 << 10,
+		UpsertMaterialize: "none",
+	}
+}
+
+// option is one key of SET. Aliases are Flink's names for the same thing.
+type option struct {
+	name    string
+	aliases []string
+	doc     string
+	set     func(o *Options, value string) error
+	get     func(o *Options) string
+	reset   func(o, defaults *Options)
+}
+
+func known() []option {
+	return []option{
+		{
+			name:    "parallelism.default",
+			aliases: []string{"table.exec.resource.default-parallelism"},
+			doc:     "the number of shards of a job; 0: one for each processor",
+			set:     func(o *Options, v string) error { return setInt(&o.Parallelism, v, 0, 256) },
+			get:     func(o *Options) string { return strconv.Itoa(o.Parallelism) },
+			reset:   func(o, d *Options) { o.Parallelism = d.Parallelism },
+		},
+		{
+			name:  "exec.batch-size",
+			doc:   "the number of rows that batches aim for; at 1 every row is an epoch of its own",
+			set:   func(o *Options, v string) error { return setInt(&o.BatchSize, v, 1, 1<<20) },
+			get:   func(o *Options) string { return strconv.Itoa(o.BatchSize) },
+			reset: func(o, d *Options) { o.BatchSize = d.BatchSize },
+		},
+		{
+			name:    "exec.flush-interval",
+			aliases: []string{"table.exec.mini-batch.allow-latency"},
+			doc:     "the time after which an epoch ends and results become visible",
+			set:     func(o *Options, v string) error { return setDuration(&o.FlushInterval, v) },
+			get:     func(o *Options) string { return o.FlushInterval.String() },
+			reset:   func(o, d *Options) { o.FlushInterval = d.FlushInterval },
+		},
+		{
+			name:    "exec.flush-rows",
+			aliases: []string{"table.exec.mini-batch.size"},
+			doc:     "the number of rows after which an epoch ends",
+			set:     func(o *Options, v string) error { return setInt(&o.FlushRows, v, 1, 1<<30) },
+			get:     func(o *Options) string { return strconv.Itoa(o.FlushRows) },
+			reset:   func(o, d *Options) { o.FlushRows = d.FlushRows },
+		},
+		{
+			name:    "exec.sink.upsert-materialize",
+			aliases: []string{"table.exec.sink.upsert-materialize"},
+			doc:     "what an INSERT does when the table's primary key is no key of the query: none, auto or force",
+			set: func(o *Options, v string) error {
+				return setChoice(&o.UpsertMaterialize, v, materializeChoices()...)
+			},
+			get:   func(o *Options) string { return o.UpsertMaterialize },
+			reset: func(o, d *Options) { o.UpsertMaterialize = d.UpsertMaterialize },
+		},
+		{
+			name:  "pipeline.name",
+			doc:   "the name of the jobs that are started",
+			set:   func(o *Options, v string) error { o.JobName = v; return nil },
+			get:   func(o *Options) string { return o.JobName },
+			reset: func(o, d *Options) { o.JobName = d.JobName },
+		},
+	}
+}
+
+func setInt(p *int, value string, low, high int) error {
+	n, err := strconv.Atoi(strings.TrimSpace(value))
+	if err != nil || n < low || n > high {
+		return fmt.Errorf("'%s' is not a whole number from %d to %d", value, low, high)
+	}
+	*p = n
+	return nil
+}
+
+func setDuration(p *time.Duration, value string) error {
+	d, err := connector.ParseDuration(value)
+	if err != nil {
+		return err
+	}
+	if d <= 0 {
+		return fmt.Errorf("'%s' is not longer than nothing", value)
+	}
+	*p = d
+	return nil
+}
+
+func setChoice(p *string, value string, choices ...string) error {
+	i := slices.IndexFunc(choices, func(c string) bool { return strings.EqualFold(c, strings.TrimSpace(value)) })
+	if i < 0 {
+		return fmt.Errorf("'%s' is none of '%s'", value, strings.Join(choices, "', '"))
+	}
+	*p = choices[i]
+	return nil
+}
+
+func find(name string, pos errs.Position) (option, error) {
+	all := known()
+	names := make([]string, 0, 2*len(all))
+	for _, k := range all {
+		if k.name == name || slices.Contains(k.aliases, name) {
+			return k, nil
+		}
+		names = append(append(names, k.name), k.aliases...)
+	}
+	e := errs.New(errs.Option, pos, "unknown option '%s'", name)
+	if hint := errs.DidYouMean(name, names); hint != "" {
+		return option{}, e.WithHint("%s", hint)
+	}
+	return option{}, e.WithHint("SET without a key lists the options")
+}
+
+// Set executes SET 'key' = 'value'.
+func (o *Options) Set(opt parse.Option) error {
+	k, err := find(opt.Key, opt.At)
+	if err != nil {
+		return err
+	}
+	if err := k.set(o, opt.Value); err != nil {
+		return errs.New(errs.Option, opt.ValueAt, "option '%s': %w", opt.Key, err)
+	}
+	if !slices.Contains(o.given, k.name) {
+		o.given = append(o.given, k.name)
+	}
+	return nil
+}
+
+// Reset executes RESET 'key', or RESET of everything when the key is "".
+func (o *Options) Reset(key string, pos errs.Position) error {
+	if key == "" {
+		*o = *DefaultOptions()
+		return nil
+	}
+	k, err := find(key, pos)
+	if err != nil {
+		return err
+	}
+	k.reset(o, DefaultOptions())
+	o.given = slices.DeleteFunc(o.given, func(n string) bool { return n == k.name })
+	return nil
+}
+
+// Setting is an option with its value.
+type Setting struct {
+	Name, Value string
+	Given       bool // set in this session, not the default
+	Doc         string
+}
+
+// List lists all options in order of their names.
+func (o *Options) List() []Setting {
+	var out []Setting
+	for _, k := range known() {
+		out = append(out, Setting{k.name, k.get(o), slices.Contains(o.given, k.name), k.doc})
+	}
+	slices.SortFunc(out, func(a, b Setting) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}

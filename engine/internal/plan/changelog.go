@@ -1,0 +1,329 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// deriveChangelog works out, from the leaves up, which changes flow on every edge,
+// which upsert keys hold there and whether they are ordered, and what state grows
+// with.
+func deriveChangelog(n Node) (Node, error) {
+	for _, in := range n.Inputs() {
+		if _, err := deriveChangelog(in); err != nil {
+			return nil, err
+		}
+	}
+	if l, ok := n.(*Limit); ok && !l.Input.Traits().Mode.InsertOnly() {
+		return nil, unsupported(l.at, "LIMIT over a result that changes is").WithHint("%s", why(l.Input))
+	}
+	derive(n)
+	return n, nil
+}
+
+// derive sets the mode, keys and state of one node from those of its inputs.
+func derive(n Node) {
+	t := n.Traits()
+	t.State = ""
+	switch n := n.(type) {
+	case *Scan:
+		t.Mode, t.Keys = n.Source.Mode(), n.keys()
+	case *Values:
+		t.Mode, t.Keys = sqltype.AppendMode, nil
+		if len(n.Rows) <= 1 {
+			t.Keys = []Key{{Ordered: true}}
+		}
+	case *Calc:
+		t.Mode, t.Keys = n.mode(), n.keys()
+	case *Union:
+		t.Mode, t.Keys = 0, nil
+		for _, in := range n.Ins {
+			t.Mode |= in.Traits().Mode
+		}
+	case *Exchange:
+		in := n.Input.Traits()
+		t.Mode, t.Keys = in.Mode, slices.Clone(in.Keys)
+		for i, k := range t.Keys {
+			t.Keys[i].Ordered = k.Ordered && subset(n.Keys, k.Columns)
+		}
+	case *Aggregate:
+		n.derive(t)
+	case *Join:
+		n.derive(t)
+	case *Normalize:
+		t.Mode = updatingMode(n.EmitUpdateBefore, true)
+		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
+		t.State = "grows with the values of " + columnList(n, n.Keys)
+	case *Materialize:
+		in := n.Input.Traits().Mode
+		n.InputAppendOnly = in.InsertOnly()
+		t.Mode = updatingMode(n.EmitUpdateBefore, !n.InputAppendOnly)
+		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
+		t.State = "grows with the live rows"
+		if n.InputAppendOnly {
+			t.State = "grows with the rows"
+		}
+	case *Limit, *Collect, *Sink:
+		in := n.Inputs()[0].Traits()
+		t.Mode, t.Keys = in.Mode, in.Keys
+	}
+}
+
+// updatingMode is the mode of an operator that updates its results.
+func updatingMode(before, deletes bool) sqltype.ChangelogMode {
+	m := sqltype.AppendMode.With(updateAfter)
+	if before {
+		m = m.With(updateBefore)
+	}
+	if deletes {
+		m = m.With(remove)
+	}
+	return m
+}
+
+func columnList(n Node, cols []int) string {
+	return strings.Join(n.Schema().Project(cols).Names(), ", ")
+}
+
+// keys of a Scan are the primary key, as declared.
+func (n *Scan) keys() []Key {
+	pk := n.Table.Declaration.PrimaryKey
+	if len(pk) == 0 || !subset(pk, n.Columns) {
+		return nil
+	}
+	return []Key{{Columns: union(positions(pk, n.Columns)), Ordered: true}}
+}
+
+// mode of a Calc: a filter can let one half of an update through, which is then an
+// insertion or a removal.
+func (n *Calc) mode() sqltype.ChangelogMode {
+	m := n.Input.Traits().Mode
+	if n.Filter != nil && m.Has(updateAfter) && m.Has(updateBefore) {
+		m = m.With(insert).With(remove)
+	}
+	return m
+}
+
+// keys of a Calc are those whose columns are all forwarded. A column that the
+// filter holds to a constant is needed in no key.
+func (n *Calc) keys() []Key {
+	constant := n.constants()
+	var out []Key
+	for _, k := range n.Input.Traits().Keys {
+		mapped, ok := Key{Ordered: k.Ordered}, true
+		for _, c := range k.Columns {
+			if slices.Contains(constant, c) {
+				continue
+			}
+			at := n.identified(c)
+			ok = ok && at >= 0
+			mapped.Columns = append(mapped.Columns, at)
+		}
+		if ok {
+			mapped.Columns = union(mapped.Columns)
+			out = append(out, mapped)
+		}
+	}
+	return smallest(out)
+}
+
+// constants are the input columns that the filter compares with a constant.
+func (n *Calc) constants() []int {
+	if n.Filter == nil {
+		return nil
+	}
+	var out []int
+	for _, cond := range expr.Conjuncts(n.Filter) {
+		c, ok := cond.(*expr.Call)
+		if !ok || c.Func != function.MustScalar("=") {
+			continue
+		}
+		for i, side := range c.Args {
+			col, isColumn := side.(*expr.Column)
+			_, isLiteral := c.Args[1-i].(*expr.Literal)
+			if isColumn && isLiteral {
+				out = append(out, col.Index)
+			}
+		}
+	}
+	return out
+}
+
+// identified is the first result from which input column col can be told, or -1:
+// the column itself, or a cast that keeps different values different.
+func (n *Calc) identified(col int) int {
+	if i := n.forwarded(col); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(n.Exprs, func(e expr.Expr) bool {
+		cast, ok := e.(*expr.Cast)
+		if !ok || cast.Try {
+			return false
+		}
+		c, ok := cast.Arg.(*expr.Column)
+		return ok && slices.Contains(synonyms(n.Input, col), c.Index) && injective(c.T, cast.T)
+	})
+}
+
+// injective reports whether a cast keeps different values different.
+func injective(from, to sqltype.Type) bool {
+	switch {
+	case from.Equal(to):
+		return true
+	case from.IsInteger() && to.IsInteger():
+		return from.ID <= to.ID
+	case from.IsInteger() && to.ID == sqltype.Varchar:
+		return to.Precision >= 20
+	case from.IsInteger() && to.ID == sqltype.Decimal:
+		return to.Precision-to.Scale >= 19
+	case from.IsString() && to.ID == sqltype.Varchar, from.IsBinary() && to.ID == sqltype.Varbinary:
+		return from.ID == to.ID && from.Precision <= to.Precision || from.Precision == to.Precision
+	case from.ID == to.ID && (from.IsTimestamp() || from.ID == sqltype.Time):
+		return from.Precision <= to.Precision
+	}
+	return false
+}
+
+// smallest drops every key that has all columns of another, and sorts the rest. Of
+// equal ones an ordered one is kept.
+func smallest(keys []Key) []Key {
+	slices.SortFunc(keys, func(a, b Key) int {
+		return cmp.Or(cmp.Compare(len(a.Columns), len(b.Columns)), slices.Compare(a.Columns, b.Columns), boolCompare(b.Ordered, a.Ordered))
+	})
+	var out []Key
+	for _, k := range keys {
+		if !slices.ContainsFunc(out, func(have Key) bool { return subset(have.Columns, k.Columns) && (have.Ordered || !k.Ordered) }) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+func boolCompare(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func (n *Aggregate) derive(t *Traits) {
+	n.InputAppendOnly = n.Input.Traits().Mode.InsertOnly()
+	keys := make([]int, len(n.Keys))
+	for i := range keys {
+		keys[i] = i
+	}
+	t.Keys = []Key{{Columns: keys, Ordered: true}}
+	// A group that loses its last row is deleted; the global one never is.
+	t.Mode = updatingMode(n.EmitUpdateBefore, !n.InputAppendOnly && len(n.Keys) > 0)
+	if n.InputAppendOnly && len(n.Aggs) == 0 {
+		t.Mode = sqltype.AppendMode // DISTINCT: nothing changes but the set of groups
+	}
+	var grows []string
+	if len(n.Keys) > 0 {
+		grows = append(grows, "the groups of "+columnList(n.Input, n.Keys))
+	}
+	for _, a := range n.Aggs {
+		extra := ""
+		switch {
+		case a.Distinct:
+			extra = "the distinct values of " + a.Args[0].String()
+		case !n.InputAppendOnly && (a.Func.Kind == function.Min || a.Func.Kind == function.Max):
+			extra = "the values of " + a.Args[0].String() + " that can be taken back"
+		}
+		if extra != "" && !slices.Contains(grows, extra) {
+			grows = append(grows, extra)
+		}
+	}
+	if len(grows) > 0 {
+		t.State = "grows with " + list(grows)
+	}
+}
+
+func (n *Join) derive(t *Traits) {
+	l, r := n.Left.Traits(), n.Right.Traits()
+	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()
+	t.Mode = l.Mode | r.Mode
+	if !t.Mode.InsertOnly() {
+		// The halves of an update may find different partners.
+		t.Mode = t.Mode.With(insert).With(remove)
+	}
+	t.Keys = nil
+	at := len(n.Left.Schema())
+	shifted := func(k Key) []int {
+		out := make([]int, len(k.Columns))
+		for i, c := range k.Columns {
+			out[i] = c + at
+		}
+		return out
+	}
+	for _, lk := range l.Keys {
+		for _, rk := range r.Keys {
+			ordered := lk.Ordered && rk.Ordered
+			t.Keys = append(t.Keys, Key{Columns: union(lk.Columns, shifted(rk)), Ordered: ordered})
+			// A side that has one row for a value of the join key repeats no row of the other.
+			if subset(lk.Columns, n.LeftKeys) {
+				t.Keys = append(t.Keys, Key{Columns: shifted(rk), Ordered: ordered})
+			}
+			if subset(rk.Columns, n.RightKeys) {
+				t.Keys = append(t.Keys, Key{Columns: lk.Columns, Ordered: ordered})
+			}
+		}
+	}
+	t.Keys = smallest(t.Keys)
+	t.State = "grows with the rows of both sides"
+	if !n.LeftAppendOnly && !n.RightAppendOnly {
+		t.State = "grows with the live rows of both sides"
+	}
+}
+
+// updater is the lowest operator because of which the rows of n change, or nil when
+// they do not.
+func updater(n Node) Node {
+	if n.Traits().Mode.InsertOnly() {
+		return nil
+	}
+	for _, in := range n.Inputs() {
+		if u := updater(in); u != nil {
+			return u
+		}
+	}
+	return n
+}
+
+// why says because of which operator the rows of n change.
+func why(n Node) string {
+	u := updater(n)
+	switch u := u.(type) {
+	case nil:
+		return ""
+	case *Scan:
+		return fmt.Sprintf("the table %q changes: its source has %s", u.Table.ID.Object, u.Source.Mode())
+	case *Aggregate:
+		what := "the aggregation " + aggregateList(u)
+		if len(u.Keys) > 0 {
+			what = "GROUP BY " + columnList(u.Input, u.Keys)
+		}
+		if u.at.IsValid() {
+			what += " (" + u.at.String() + ")"
+		}
+		return what + " updates its results"
+	}
+	return u.Op() + " updates its results"
+}
+
+func aggregateList(n *Aggregate) string {
+	names := make([]string, len(n.Aggs))
+	for i, a := range n.Aggs {
+		names[i] = a.String()
+	}
+	return strings.Join(names, ", ")
+}

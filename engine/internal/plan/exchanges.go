@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/weirdb/weir/engine/internal/expr"
+)
+
+// placeExchanges works out how rows are spread over shards, and puts an exchange
+// where an operator needs them spread differently.
+func placeExchanges(n Node) (Node, error) {
+	for i, in := range n.Inputs() {
+		placed, err := placeExchanges(in)
+		if err != nil {
+			return nil, err
+		}
+		n.setInput(i, placed)
+	}
+	switch n := n.(type) {
+	case *Aggregate:
+		if len(n.Keys) == 0 {
+			n.Input = onOneShard(n.Input)
+		} else {
+			n.Input = onKeys(n.Input, n.Keys)
+		}
+	case *Limit:
+		n.Input = onOneShard(n.Input)
+	case *Normalize:
+		n.Input = onKeys(n.Input, n.Keys)
+	case *Join:
+		n.placeExchanges()
+	}
+	n.Traits().Dist = distribution(n)
+	return n, nil
+}
+
+// exchanged is in behind an exchange, with its distribution known.
+func exchanged(in Node, kind DistributionKind, keys []int) Node {
+	n := newExchange(in, kind, keys)
+	n.traits.Dist = Distribution{Kind: kind, Keys: keys}
+	return n
+}
+
+func onOneShard(in Node) Node {
+	if in.Traits().Dist.Kind == SingleShard {
+		return in
+	}
+	return exchanged(in, SingleShard, nil)
+}
+
+// onKeys has all rows with the same keys on one shard.
+func onKeys(in Node, keys []int) Node {
+	d := in.Traits().Dist
+	if d.Kind == SingleShard || d.Kind == HashShards && subset(d.Keys, keys) {
+		return in
+	}
+	return exchanged(in, HashShards, keys)
+}
+
+// placeExchanges brings the rows of both sides with the same keys together. A side
+// that is hashed by some of the keys stays where it is, and the other follows.
+func (n *Join) placeExchanges() {
+	l, r := n.Left.Traits().Dist, n.Right.Traits().Dist
+	if l.Kind == SingleShard && r.Kind == SingleShard {
+		return
+	}
+	pairs := make([]int, len(n.LeftKeys))
+	for i := range pairs {
+		pairs[i] = i
+	}
+	if p, ok := hashedPairs(l, n.LeftKeys); ok {
+		pairs = p
+	} else if p, ok := hashedPairs(r, n.RightKeys); ok {
+		pairs = p
+	}
+	move := func(in Node, keys []int) Node {
+		if d := in.Traits().Dist; d.Kind == HashShards && slices.Equal(d.Keys, keys) {
+			return in
+		}
+		return exchanged(in, HashShards, keys)
+	}
+	n.Left = move(n.Left, pick(n.LeftKeys, pairs))
+	n.Right = move(n.Right, pick(n.RightKeys, pairs))
+}
+
+// hashedPairs says by which of the keys, in order, a side is hashed already.
+func hashedPairs(d Distribution, keys []int) ([]int, bool) {
+	if d.Kind != HashShards {
+		return nil, false
+	}
+	pairs := make([]int, len(d.Keys))
+	for i, c := range d.Keys {
+		if pairs[i] = slices.Index(keys, c); pairs[i] < 0 {
+			return nil, false
+		}
+	}
+	return pairs, true
+}
+
+// distribution is that of the rows that leave n, from those of its inputs.
+func distribution(n Node) Distribution {
+	switch n := n.(type) {
+	case *Scan:
+		return Distribution{}
+	case *Values:
+		return Distribution{Kind: SingleShard}
+	case *Exchange:
+		return Distribution{Kind: n.Kind, Keys: n.Keys}
+	case *Calc:
+		return n.Input.Traits().Dist.through(n)
+	case *Aggregate:
+		d := n.Input.Traits().Dist
+		if d.Kind == HashShards {
+			d.Keys = positions(d.Keys, n.Keys)
+		}
+		return d
+	case *Join:
+		d := n.Left.Traits().Dist
+		return d
+	case *Union:
+		d := n.Ins[0].Traits().Dist
+		for _, in := range n.Ins[1:] {
+			if e := in.Traits().Dist; e.Kind != d.Kind || !slices.Equal(e.Keys, d.Keys) {
+				return Distribution{}
+			}
+		}
+		return d
+	}
+	return n.Inputs()[0].Traits().Dist
+}
+
+// through is the distribution of rows of which only the results of a Calc are left.
+func (d Distribution) through(n *Calc) Distribution {
+	if d.Kind != HashShards {
+		return d
+	}
+	keys := make([]int, len(d.Keys))
+	for i, k := range d.Keys {
+		if keys[i] = n.forwarded(k); keys[i] < 0 {
+			return Distribution{}
+		}
+	}
+	return Distribution{Kind: HashShards, Keys: keys}
+}
+
+// forwarded is the first result that is input column col, or one equal to it, as it
+// is, or -1.
+func (n *Calc) forwarded(col int) int {
+	for _, same := range synonyms(n.Input, col) {
+		i := slices.IndexFunc(n.Exprs, func(e expr.Expr) bool {
+			c, ok := e.(*expr.Column)
+			return ok && c.Index == same
+		})
+		if i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// synonyms are a column of n and those that always have the same value.
+func synonyms(n Node, col int) []int {
+	out := []int{col}
+	j, ok := n.(*Join)
+	if !ok {
+		return out
+	}
+	at := len(j.Left.Schema())
+	for i, l := range j.LeftKeys {
+		switch r := at + j.RightKeys[i]; col {
+		case l:
+			out = append(out, r)
+		case r:
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,239 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// Text is the plan as EXPLAIN shows it: a tree of operators, each with what it does,
+// and what is known of the edge that leaves it.
+func (p *Plan) Text() string {
+	return Text(p.Roots)
+}
+
+// Text draws a forest, complete or between two passes.
+func Text(roots []Node) string {
+	var lines []line
+	for i, r := range roots {
+		if i > 0 {
+			lines = append(lines, line{})
+		}
+		lines = draw(lines, r, "", "")
+	}
+	width := [4]int{}
+	head := line{tree: "operator", cells: []string{"changes", "keys", "shards", "state"}}
+	for _, l := range append([]line{head}, lines...) {
+		if l.cells == nil {
+			continue
+		}
+		width[0] = max(width[0], utf8.RuneCountInString(l.tree))
+		for i := range width[1:] {
+			width[i+1] = max(width[i+1], utf8.RuneCountInString(l.cells[i]))
+		}
+	}
+	var b strings.Builder
+	for _, l := range append([]line{head}, lines...) {
+		text := l.tree
+		if l.cells != nil {
+			text = pad(text, width[0])
+			for i, c := range l.cells {
+				if i+1 < len(width) {
+					c = pad(c, width[i+1])
+				}
+				text += "  " + c
+			}
+		}
+		b.WriteString(strings.TrimRight(text, " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", width-utf8.RuneCountInString(s))
+}
+
+// line is a line of the tree: an operator with its cells, or a detail without.
+type line struct {
+	tree  string
+	cells []string
+}
+
+// draw adds the subtree of n. first comes before the operator, rest before the
+// lines below it.
+func draw(lines []line, n Node, first, rest string) []line {
+	t := n.Traits()
+	state := t.State
+	if state == "" {
+		state = "none"
+	}
+	if t.Mode == 0 {
+		state = ""
+	}
+	title := n.Op()
+	if s := subject(n); s != "" {
+		title += " " + s
+	}
+	lines = append(lines, line{first + title, []string{t.Mode.String(), keyText(n), t.Dist.text(n), state}})
+	under := rest + "  "
+	if len(n.Inputs()) > 0 {
+		under = rest + "│ "
+	}
+	for _, d := range details(n) {
+		lines = append(lines, line{tree: under + "  " + d})
+	}
+	for i, in := range n.Inputs() {
+		if i+1 < len(n.Inputs()) {
+			lines = draw(lines, in, rest+"├─ ", rest+"│  ")
+		} else {
+			lines = draw(lines, in, rest+"└─ ", rest+"   ")
+		}
+	}
+	return lines
+}
+
+// keyText lists the upsert keys; one that holds only at marks has a *.
+func keyText(n Node) string {
+	var out []string
+	for _, k := range n.Traits().Keys {
+		s := "(" + columnList(n, k.Columns) + ")"
+		if !k.Ordered {
+			s += "*"
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, " ")
+}
+
+func (d Distribution) text(n Node) string {
+	switch d.Kind {
+	case HashShards:
+		return "by " + columnList(n, d.Keys)
+	case SingleShard:
+		return "one"
+	}
+	return "any"
+}
+
+// subject is what an operator works on, in a few words.
+func subject(n Node) string {
+	switch n := n.(type) {
+	case *Scan:
+		return n.Table.ID.Object
+	case *Values:
+		return count(len(n.Rows), "row")
+	case *Aggregate:
+		if len(n.Keys) > 0 {
+			return "by " + columnList(n.Input, n.Keys)
+		}
+	case *Exchange:
+		return Distribution{n.Kind, n.Keys}.text(n)
+	case *Limit:
+		switch {
+		case n.Count < 0:
+			return fmt.Sprintf("from row %d", n.Offset+1)
+		case n.Offset > 0:
+			return fmt.Sprintf("%d from row %d", n.Count, n.Offset+1)
+		}
+		return fmt.Sprint(n.Count)
+	case *Normalize:
+		return "by " + columnList(n, n.Keys)
+	case *Materialize:
+		return "by " + columnList(n, n.Keys)
+	case *Sink:
+		return n.Table.ID.Object
+	}
+	return ""
+}
+
+// details are further lines about an operator.
+func details(n Node) []string {
+	var out []string
+	add := func(name string, values ...string) {
+		if len(values) > 0 {
+			out = append(out, name+": "+strings.Join(values, ", "))
+		}
+	}
+	switch n := n.(type) {
+	case *Scan:
+		add("columns", scanColumns(n)...)
+	case *Calc:
+		if n.Filter != nil {
+			add("filter", n.Filter.String())
+		}
+		if !n.forwardsAll() {
+			add("columns", calcColumns(n)...)
+		}
+	case *Aggregate:
+		add("computes", aggregates(n)...)
+	case *Join:
+		add("on", joinKeyTexts(n)...)
+		if n.Residual != nil {
+			add("and", n.Residual.String())
+		}
+	case *Sink:
+		add("writes", n.describe())
+	case *Values:
+		for _, r := range n.Rows[:min(len(n.Rows), 3)] {
+			vals := make([]string, len(r))
+			for i, e := range r {
+				vals[i] = e.String()
+			}
+			if len(r) > 0 {
+				out = append(out, "("+strings.Join(vals, ", ")+")")
+			}
+		}
+		if more := len(n.Rows) - 3; more > 0 {
+			out = append(out, fmt.Sprintf("and %d more", more))
+		}
+	}
+	return out
+}
+
+func scanColumns(n *Scan) []string {
+	names := n.schema.Names()
+	if all := len(n.Table.Declaration.Schema); len(names) < all {
+		if len(names) == 0 {
+			names = []string{"none"}
+		}
+		names[len(names)-1] += fmt.Sprintf(" of %d", all)
+	}
+	return names
+}
+
+func calcColumns(n *Calc) []string {
+	out := make([]string, len(n.Exprs))
+	for i, e := range n.Exprs {
+		if out[i] = e.String(); out[i] != n.schema[i].Name {
+			out[i] += " AS " + n.schema[i].Name
+		}
+	}
+	return out
+}
+
+func (n *Calc) forwardsAll() bool {
+	in := n.Input.Schema()
+	return len(n.schema) == len(in) && slices.Equal(calcColumns(n), sqltype.Schema(in).Names())
+}
+
+func aggregates(n *Aggregate) []string {
+	out := make([]string, len(n.Aggs))
+	for i, a := range n.Aggs {
+		if out[i] = a.String(); out[i] != n.schema[len(n.Keys)+i].Name {
+			out[i] += " AS " + n.schema[len(n.Keys)+i].Name
+		}
+	}
+	return out
+}
+
+func joinKeyTexts(n *Join) []string {
+	out := make([]string, len(n.LeftKeys))
+	for i, l := range n.LeftKeys {
+		out[i] = n.Left.Schema()[l].Name + " = " + n.Right.Schema()[n.RightKeys[i]].Name
+	}
+	return out
+}

@@ -1,0 +1,289 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/catalog"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// from binds a FROM clause to a node and the names of its columns.
+func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
+	switch t := t.(type) {
+	case nil:
+		// SELECT without FROM is over one row without columns.
+		return newValues(nil, [][]expr.Expr{{}}, errs.Position{}), &scope{}, nil
+	case *parse.TableName:
+		return b.tableName(t)
+	case *parse.DerivedTable:
+		if t.Lateral {
+			return nil, nil, unsupported(t.At, "LATERAL is")
+		}
+		n, err := b.query(t.Query)
+		if err != nil {
+			return nil, nil, err
+		}
+		return b.named(n, tableRef{pos: t.At}, t.Alias)
+	case *parse.TableFunction:
+		return nil, nil, b.tableFunction(t)
+	case *parse.Unnest:
+		return nil, nil, unsupported(t.At, "UNNEST is")
+	case *parse.Join:
+		return b.join(t)
+	}
+	panic(fmt.Sprintf("plan: table expression %T", t))
+}
+
+// tableFunction refuses table functions by name.
+func (b *binder) tableFunction(t *parse.TableFunction) error {
+	switch name := t.Call.Name.String(); name {
+	case "TUMBLE", "HOP", "CUMULATE", "SESSION":
+		return unsupported(t.At, "the window function %s is", name).WithHint("group by a truncated time instead, such as FLOOR(ts TO MINUTE)")
+	default:
+		return unsupported(t.At, "the table function %s is", name)
+	}
+}
+
+// named gives a node in FROM its alias and column names.
+func (b *binder) named(n Node, ref tableRef, alias *parse.Alias) (Node, *scope, error) {
+	if alias == nil {
+		return n, scopeOf(ref, n.Schema()), nil
+	}
+	if !alias.Name.IsZero() {
+		ref.name, ref.pos, ref.alias = alias.Name.Value, alias.Name.At, true
+	}
+	schema, err := rename(n.Schema(), alias.Columns, "alias "+ref.name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return n, scopeOf(ref, schema), nil
+}
+
+// rename is the schema with new column names, when there are any.
+func rename(schema sqltype.Schema, names []parse.Ident, what string) (sqltype.Schema, error) {
+	if len(names) == 0 {
+		return schema, nil
+	}
+	if len(names) != len(schema) {
+		return nil, errs.New(errs.Invalid, names[0].At, "%s has %s for %s", what, count(len(names), "column name"), count(len(schema), "column")).
+			WithHint("name all columns or none: %s", list(schema.Names()))
+	}
+	out := make(sqltype.Schema, len(schema))
+	for i, c := range schema {
+		out[i] = sqltype.Column{Name: names[i].Value, Type: c.Type}
+	}
+	return out, nil
+}
+
+func (b *binder) tableName(t *parse.TableName) (Node, *scope, error) {
+	if t.AsOf != nil {
+		return nil, nil, unsupported(t.AsOf.Pos(), "FOR SYSTEM_TIME AS OF (a temporal join) is")
+	}
+	ref := tableRef{name: t.Name.Last().Value, pos: t.At}
+	if len(t.Name) == 1 {
+		for c := b.ctes; c != nil; c = c.outer {
+			if c.cte.Name.Value == ref.name {
+				n, err := b.cte(c)
+				if err != nil {
+					return nil, nil, err
+				}
+				return b.named(n, ref, t.Alias)
+			}
+		}
+	}
+	o, err := b.session.Lookup(t.Name)
+	if err != nil {
+		return nil, nil, b.cteHint(err, t.Name)
+	}
+	id := o.Identifier()
+	ref.path = []string{id.Catalog, id.Database, id.Object}
+	var n Node
+	switch o := o.(type) {
+	case *catalog.Table:
+		n, err = b.scan(o, t)
+	case *catalog.View:
+		n, err = b.view(o, t)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.named(n, ref, t.Alias)
+}
+
+// cteHint names a common table expression that is near an unknown table.
+func (b *binder) cteHint(err error, name parse.Name) error {
+	var names []string
+	for c := b.ctes; c != nil; c = c.outer {
+		names = append(names, c.cte.Name.Value)
+	}
+	var e *errs.Error
+	if hint := errs.DidYouMean(name.Last().Value, names); hint != "" && errors.As(err, &e) {
+		return e.WithHint("%s", hint)
+	}
+	return err
+}
+
+// cte binds the query of a common table expression, once for each mention.
+func (b *binder) cte(c *cteScope) (Node, error) {
+	inner := *b
+	inner.ctes = c.outer
+	n, err := inner.query(c.cte.Query)
+	if err != nil {
+		return nil, err
+	}
+	return renamed(n, c.cte.Columns, "WITH "+c.cte.Name.String())
+}
+
+// renamed is n with new column names, when there are any.
+func renamed(n Node, names []parse.Ident, what string) (Node, error) {
+	schema, err := rename(n.Schema(), names, what)
+	if err != nil || len(names) == 0 {
+		return n, err
+	}
+	return newCalc(n, nil, columns(n), schema.Names(), n.Pos()), nil
+}
+
+// view binds the query of a view, with the names of where it was created.
+func (b *binder) view(v *catalog.View, t *parse.TableName) (Node, error) {
+	if len(t.Hints) > 0 {
+		return nil, errs.New(errs.Invalid, t.Hints[0].At, "%s is a view, which has no options", v.ID.Object)
+	}
+	for _, id := range b.views {
+		if id == v.ID {
+			return nil, errs.New(errs.Invalid, t.At, "the view %q reads itself", v.ID.Object)
+		}
+	}
+	inner := binder{ctx: b.ctx, session: b.session.In(v.Catalog, v.Database), views: append(b.views[:len(b.views):len(b.views)], v.ID)}
+	n, err := inner.query(v.Query)
+	if err != nil {
+		// Positions are those of the view's statement.
+		var e *errs.Error
+		if errors.As(err, &e) && e.Source == "" {
+			return nil, e.In("view " + v.ID.Object)
+		}
+		return nil, err
+	}
+	names := v.Schema.Names()
+	if len(names) != len(n.Schema()) {
+		return nil, errs.New(errs.Invalid, t.At, "the view %q had %s when it was created, and has %d now", v.ID.Object, count(len(names), "column"), len(n.Schema())).
+			WithHint("create it again")
+	}
+	return newCalc(n, nil, columns(n), names, n.Pos()), nil
+}
+
+// scan binds a table with a connector. Computed columns come from a Calc above.
+func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
+	pos := ref.At
+	for _, h := range ref.Hints {
+		if h.Name != "OPTIONS" {
+			continue // hints that say how to execute are advice
+		}
+		var err error
+		if t, err = b.session.WithOptions(b.ctx, t, h.Options); err != nil {
+			return nil, err
+		}
+	}
+	src, err := t.Source()
+	if err != nil {
+		return nil, placed(err, pos)
+	}
+	all := make([]int, len(t.Declaration.Schema))
+	for i := range all {
+		all[i] = i
+	}
+	var n Node = newScan(t, src, all, pos)
+	if src.Mode().Has(updateAfter) && !src.Mode().Has(updateBefore) {
+		if len(t.Declaration.PrimaryKey) == 0 {
+			return nil, errs.New(errs.Changelog, pos, "table %q has updates without the rows that they replace, and no key", t.ID.Object).
+				WithHint("declare a PRIMARY KEY (..) NOT ENFORCED")
+		}
+		n = newNormalize(n, t.Declaration.PrimaryKey)
+	}
+	if len(t.Columns) == len(all) {
+		return n, nil
+	}
+	exprs, physical := make([]expr.Expr, len(t.Columns)), 0
+	for i, c := range t.Columns {
+		if exprs[i] = c.Computed; c.Computed == nil {
+			exprs[i] = expr.NewColumn(n.Schema(), physical, pos)
+			physical++
+		}
+	}
+	return newCalc(n, nil, exprs, t.Schema().Names(), pos), nil
+}
+
+// placed gives an error a position where it has none.
+func placed(err error, pos errs.Position) error {
+	var e *errs.Error
+	if errors.As(err, &e) && !e.Pos.IsValid() {
+		c := *e
+		c.Pos = pos
+		return &c
+	}
+	return err
+}
+
+// join binds a join or a comma. The condition is all residual: finding the keys is
+// the business of the pass filters.
+func (b *binder) join(j *parse.Join) (Node, *scope, error) {
+	switch {
+	case j.Kind == parse.LeftJoin, j.Kind == parse.RightJoin, j.Kind == parse.FullJoin:
+		kind := map[parse.JoinKind]string{parse.LeftJoin: "LEFT", parse.RightJoin: "RIGHT", parse.FullJoin: "FULL"}[j.Kind]
+		return nil, nil, unsupported(j.At, "%s JOIN is", kind).WithHint("only inner joins are")
+	case j.Natural:
+		return nil, nil, unsupported(j.At, "NATURAL JOIN is").WithHint("write JOIN .. USING (columns)")
+	}
+	left, ls, err := b.from(j.Left)
+	if err != nil {
+		return nil, nil, err
+	}
+	right, rs, err := b.from(j.Right)
+	if err != nil {
+		return nil, nil, err
+	}
+	both, err := ls.join(rs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var cond expr.Expr
+	if j.On != nil {
+		x := &exprBinder{b: b, scope: both, clause: "ON"}
+		if cond, err = x.condition(j.On); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(j.Using) > 0 {
+		if cond, err = using(j.Using, ls, rs, both); err != nil {
+			return nil, nil, err
+		}
+	}
+	return newJoin(left, right, nil, nil, cond, j.At), both, nil
+}
+
+// using is the condition of JOIN ... USING. The right columns are hidden in both.
+func using(names []parse.Ident, ls, rs, both *scope) (expr.Expr, error) {
+	var conds []expr.Expr
+	for _, name := range names {
+		l, err := ls.unqualified(name)
+		if err != nil {
+			return nil, err
+		}
+		r, err := rs.unqualified(name)
+		if err != nil {
+			return nil, err
+		}
+		at := len(ls.fields) + r.Index
+		eq, err := expr.Apply("=", name.At, both.column(l.Index, name.At), both.column(at, name.At))
+		if err != nil {
+			return nil, err
+		}
+		conds = append(conds, eq)
+		both.fields[at].hidden = true
+		both.using = append(both.using, l.Index)
+	}
+	return expr.And(conds...), nil
+}

@@ -1,0 +1,89 @@
+// Package plan turns statements into operator trees: it binds names, rewrites,
+// works out which changes flow on every edge, and explains the result.
+//
+// Build runs the passes in order, each once, each in a file of its own: bind,
+// simplify, filters, columns, exchanges, changelog, sinks, updates, ids.
+package plan
+
+import (
+	"context"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/catalog"
+	"github.com/weirdb/weir/engine/internal/parse"
+)
+
+// Plan is what a job is built from. It is a forest: nodes are never shared.
+type Plan struct {
+	// Roots are *Collect for a query, or one *Sink for each INSERT.
+	Roots []Node
+}
+
+// Options change how Build works.
+type Options struct {
+	// Trace is called after every pass with the forest so far, or is nil.
+	Trace func(pass string, roots []Node)
+}
+
+// Build plans a *parse.Query, *parse.Insert or *parse.StatementSet. ctx bounds
+// what connectors are asked meanwhile.
+func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Options) (*Plan, error) {
+	roots, err := bind(ctx, stmt, s)
+	if err != nil {
+		return nil, err
+	}
+	trace := func(pass string) {
+		if opt.Trace != nil {
+			opt.Trace(pass, roots)
+		}
+	}
+	trace("bind")
+	for _, pass := range []struct {
+		name string
+		run  func(Node) (Node, error)
+	}{
+		{"simplify", simplify},
+		{"filters", pushFilters},
+		{"columns", pushColumns},
+		{"check", check},
+		{"exchanges", placeExchanges},
+		{"changelog", deriveChangelog},
+		{"sinks", planSinks(s)},
+		{"updates", dropUpdateBefore},
+	} {
+		for i, r := range roots {
+			if roots[i], err = pass.run(r); err != nil {
+				return nil, err
+			}
+		}
+		trace(pass.name)
+	}
+	assignIDs(roots)
+	trace("ids")
+	return &Plan{Roots: roots}, nil
+}
+
+// bind is the first pass: names become columns, syntax becomes nodes.
+func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
+	b := &binder{ctx: ctx, session: s}
+	switch stmt := stmt.(type) {
+	case *parse.Query:
+		n, err := b.result(stmt)
+		return []Node{n}, err
+	case *parse.Insert:
+		n, err := b.insert(stmt)
+		return []Node{n}, err
+	case *parse.StatementSet:
+		var roots []Node
+		for _, ins := range stmt.Inserts {
+			n, err := b.insert(ins)
+			if err != nil {
+				return nil, err
+			}
+			roots = append(roots, n)
+		}
+		return roots, nil
+	}
+	return nil, errs.New(errs.Unsupported, stmt.Pos(), "this statement has no plan").
+		WithHint("a query, INSERT or STATEMENT SET has one")
+}

@@ -1,0 +1,365 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// item is an output column of a SELECT, bound over the columns of FROM.
+type item struct {
+	expr expr.Expr
+	name string
+	pos  errs.Position
+	syn  parse.Expr // nil for a column of *
+}
+
+// selectBlock binds one SELECT.
+func (b *binder) selectBlock(s *parse.Select) (Node, error) {
+	switch {
+	case s.Qualify != nil:
+		return nil, unsupported(s.Qualify.Pos(), "QUALIFY is")
+	case len(s.Windows) > 0:
+		return nil, unsupported(s.Windows[0].Name.At, "the WINDOW clause is")
+	}
+	in, sc, err := b.from(s.From)
+	if err != nil {
+		return nil, err
+	}
+	if s.Where != nil {
+		x := &exprBinder{b: b, scope: sc, clause: "WHERE", aliases: aliases(s)}
+		cond, err := x.condition(s.Where)
+		if err != nil {
+			return nil, err
+		}
+		in = newFilter(in, cond, s.Where.Pos())
+	}
+	g := &grouping{input: in, scope: sc}
+	items, err := b.items(s, sc, g)
+	if err != nil {
+		return nil, err
+	}
+	var having expr.Expr
+	if s.Having != nil {
+		x := &exprBinder{b: b, scope: sc, clause: "HAVING", aggs: g, aliases: aliases(s)}
+		if having, err = x.condition(s.Having); err != nil {
+			return nil, err
+		}
+	}
+	if s.Grouped {
+		if err := b.groupBy(s, sc, items, g); err != nil {
+			return nil, err
+		}
+	}
+	n := in
+	if s.Grouped || len(g.aggs) > 0 || having != nil {
+		if n, err = g.plan(s, items, &having); err != nil {
+			return nil, err
+		}
+	}
+	exprs, names := make([]expr.Expr, len(items)), make([]string, len(items))
+	for i, it := range items {
+		exprs[i], names[i] = it.expr, it.name
+	}
+	n = newCalc(n, having, exprs, names, s.At)
+	if s.Distinct {
+		n = newDistinct(n, s.At)
+	}
+	return n, nil
+}
+
+// aliases are the names that the SELECT list gives, to explain why a clause does
+// not know them.
+func aliases(s *parse.Select) map[string]bool {
+	out := map[string]bool{}
+	for _, it := range s.Items {
+		if !it.Alias.IsZero() {
+			out[it.Alias.Value] = true
+		}
+	}
+	return out
+}
+
+// items binds the SELECT list. Aggregates are collected in g.
+func (b *binder) items(s *parse.Select, sc *scope, g *grouping) ([]item, error) {
+	x := &exprBinder{b: b, scope: sc, clause: "SELECT", aggs: g, aliases: aliases(s)}
+	var out []item
+	for _, it := range s.Items {
+		if it.Star {
+			cols, err := sc.star(it)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, cols...)
+			continue
+		}
+		e, err := x.bind(it.Expr)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item{expr: e, name: itemName(it, len(out)), pos: it.At, syn: it.Expr})
+	}
+	return out, nil
+}
+
+// itemName is the alias, the name of a plain column, or EXPR$n.
+func itemName(it parse.SelectItem, n int) string {
+	if !it.Alias.IsZero() {
+		return it.Alias.Value
+	}
+	switch e := it.Expr.(type) {
+	case *parse.ColumnRef:
+		return e.Name.Last().Value
+	case *parse.FieldRef:
+		return e.Field.Value
+	}
+	return "EXPR$" + strconv.Itoa(n)
+}
+
+// star lists the columns of * or t.*.
+func (s *scope) star(it parse.SelectItem) ([]item, error) {
+	if len(s.tables) == 0 {
+		return nil, errs.New(errs.Invalid, it.At, "* needs a FROM")
+	}
+	only := -1
+	if len(it.Qualifier) > 0 {
+		tables := s.match(it.Qualifier)
+		if len(tables) == 0 {
+			return nil, s.noTable(append(slices.Clone(it.Qualifier), parse.Ident{Value: "*"}))
+		}
+		only = tables[0]
+	}
+	var out []item
+	add := func(i int) {
+		out = append(out, item{expr: s.column(i, it.At), name: s.fields[i].name, pos: it.At})
+	}
+	if only < 0 {
+		for _, i := range s.using {
+			add(i)
+		}
+	}
+	for i, f := range s.fields {
+		switch {
+		case only >= 0 && f.table != only:
+		case only < 0 && (f.hidden || slices.Contains(s.using, i)):
+		default:
+			add(i)
+		}
+	}
+	return out, nil
+}
+
+// grouping collects what an Aggregate has to compute. While a SELECT is bound, a
+// reference to aggregate i stands as column len(scope.fields)+i.
+type grouping struct {
+	input Node
+	scope *scope
+	keys  []expr.Expr
+	aggs  []*expr.Aggregate
+}
+
+// add returns the stand-in for an aggregate; equal ones are computed once.
+func (g *grouping) add(a *expr.Aggregate) expr.Expr {
+	i := slices.IndexFunc(g.aggs, func(have *expr.Aggregate) bool { return equalAggregates(have, a) })
+	if i < 0 {
+		i = len(g.aggs)
+		g.aggs = append(g.aggs, a)
+	}
+	return &expr.Column{Index: len(g.scope.fields) + i, Name: a.String(), T: a.T, At: a.At}
+}
+
+func equalAggregates(a, b *expr.Aggregate) bool {
+	return a.Func == b.Func && a.Distinct == b.Distinct && slices.EqualFunc(a.Args, b.Args, expr.Equal) &&
+		(a.Filter == nil) == (b.Filter == nil) && (a.Filter == nil || expr.Equal(a.Filter, b.Filter))
+}
+
+// groupBy binds GROUP BY: expressions over FROM, ordinals and aliases of the
+// SELECT list. A column of FROM goes before an alias.
+func (b *binder) groupBy(s *parse.Select, sc *scope, items []item, g *grouping) error {
+	for _, gi := range s.GroupBy {
+		if gi.Kind != parse.GroupExprs {
+			kind := map[parse.GroupKind]string{parse.GroupRollup: "ROLLUP", parse.GroupCube: "CUBE", parse.GroupingSets: "GROUPING SETS"}[gi.Kind]
+			return unsupported(gi.At, "%s is", kind).WithHint("write a UNION ALL of one GROUP BY for each set")
+		}
+		for _, e := range gi.Exprs {
+			key, err := b.groupKey(s, sc, items, g, e)
+			if err != nil {
+				return err
+			}
+			if !slices.ContainsFunc(g.keys, func(k expr.Expr) bool { return expr.Equal(k, key) }) {
+				g.keys = append(g.keys, key)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *binder) groupKey(s *parse.Select, sc *scope, items []item, g *grouping, e parse.Expr) (expr.Expr, error) {
+	var chosen *item
+	if lit, ok := e.(*parse.Literal); ok && lit.Kind == parse.IntLiteral {
+		n, err := strconv.Atoi(lit.Text)
+		if err != nil || n < 1 || n > len(items) {
+			return nil, errs.New(errs.Invalid, lit.At, "GROUP BY %s is no position in the SELECT list", lit.Text).WithHint("it has %s", count(len(items), "column"))
+		}
+		chosen = &items[n-1]
+	}
+	if ref, ok := e.(*parse.ColumnRef); ok && len(ref.Name) == 1 {
+		name := ref.Name[0].Value
+		if !slices.ContainsFunc(sc.fields, func(f field) bool { return f.name == name && !f.hidden }) {
+			i := slices.IndexFunc(items, func(it item) bool { return it.name == name && it.syn != nil })
+			if i >= 0 {
+				chosen = &items[i]
+			}
+		}
+	}
+	if chosen == nil {
+		x := &exprBinder{b: b, scope: sc, clause: "GROUP BY"}
+		return x.bind(e)
+	}
+	for _, c := range expr.Columns(chosen.expr) {
+		if c >= len(sc.fields) {
+			return nil, errs.New(errs.Invalid, e.Pos(), "GROUP BY %s names the aggregate %s", parse.Format(e), chosen.expr).
+				WithHint("group by columns of FROM")
+		}
+	}
+	return chosen.expr, nil
+}
+
+// plan builds Calc and Aggregate below the SELECT list, and rewrites the list and
+// HAVING to read the aggregate's output.
+func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node, error) {
+	for i := range items {
+		e, err := g.over(items[i].expr, "SELECT")
+		if err != nil {
+			return nil, err
+		}
+		items[i].expr = e
+	}
+	if *having != nil {
+		e, err := g.over(*having, "HAVING")
+		if err != nil {
+			return nil, err
+		}
+		*having = e
+	}
+	// The Calc below computes keys and arguments, each once.
+	var exprs []expr.Expr
+	var names []string
+	column := func(e expr.Expr) *expr.Column {
+		i := slices.IndexFunc(exprs, func(have expr.Expr) bool { return expr.Equal(have, e) })
+		if i < 0 {
+			i = len(exprs)
+			exprs, names = append(exprs, e), append(names, nameOf(e, i))
+		}
+		return &expr.Column{Index: i, Name: names[i], T: e.Type(), At: e.Pos()}
+	}
+	keys := make([]int, len(g.keys))
+	for i, k := range g.keys {
+		keys[i] = column(k).Index
+	}
+	aggs, aggNames := make([]*expr.Aggregate, len(g.aggs)), make([]string, len(g.aggs))
+	for i, a := range g.aggs {
+		c := *a
+		c.Args = make([]expr.Expr, len(a.Args))
+		for k, arg := range a.Args {
+			c.Args[k] = column(arg)
+		}
+		if a.Filter != nil {
+			c.Filter = column(a.Filter)
+		}
+		aggs[i], aggNames[i] = &c, a.String()
+	}
+	in := newCalc(g.input, nil, exprs, names, g.input.Pos())
+	return newAggregate(in, keys, aggs, aggNames, groupPos(s, g)), nil
+}
+
+// groupPos is where the statement asks for the aggregation.
+func groupPos(s *parse.Select, g *grouping) errs.Position {
+	switch {
+	case len(s.GroupBy) > 0:
+		return s.GroupBy[0].At
+	case len(g.aggs) > 0:
+		return g.aggs[0].At
+	}
+	return s.At
+}
+
+func nameOf(e expr.Expr, i int) string {
+	if c, ok := e.(*expr.Column); ok {
+		return c.Name
+	}
+	return fmt.Sprintf("$%d", i)
+}
+
+// over rewrites an expression over the columns of FROM to one over the output of
+// the Aggregate: the keys, then the aggregates.
+func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
+	for i, k := range g.keys {
+		if expr.Equal(k, e) {
+			return &expr.Column{Index: i, Name: nameOf(k, i), T: k.Type(), At: e.Pos()}, nil
+		}
+	}
+	switch e := e.(type) {
+	case *expr.Column:
+		if i := e.Index - len(g.scope.fields); i >= 0 {
+			c := *e
+			c.Index = len(g.keys) + i
+			return &c, nil
+		}
+		return nil, g.notGrouped(e, clause)
+	case *expr.Call:
+		c := *e
+		c.Args = make([]expr.Expr, len(e.Args))
+		for i, a := range e.Args {
+			var err error
+			if c.Args[i], err = g.over(a, clause); err != nil {
+				return nil, err
+			}
+		}
+		return &c, nil
+	case *expr.Cast:
+		arg, err := g.over(e.Arg, clause)
+		if err != nil {
+			return nil, err
+		}
+		c := *e
+		c.Arg = arg
+		return &c, nil
+	case *expr.Case:
+		c := *e
+		c.Whens = make([]expr.When, len(e.Whens))
+		var err error
+		for i, w := range e.Whens {
+			if c.Whens[i].Cond, err = g.over(w.Cond, clause); err != nil {
+				return nil, err
+			}
+			if c.Whens[i].Then, err = g.over(w.Then, clause); err != nil {
+				return nil, err
+			}
+		}
+		if c.Else, err = g.over(e.Else, clause); err != nil {
+			return nil, err
+		}
+		return &c, nil
+	}
+	return e, nil
+}
+
+func (g *grouping) notGrouped(c *expr.Column, clause string) error {
+	e := errs.New(errs.Invalid, c.At, "column %q is neither grouped nor aggregated, in %s", c.Name, clause)
+	if len(g.keys) == 0 {
+		if len(g.aggs) > 0 {
+			return e.WithHint("%s makes one row of all: add GROUP BY %s, or use MAX(%s)", g.aggs[0], c.Name, c.Name)
+		}
+		return e.WithHint("add GROUP BY %s, or aggregate it: MAX(%s)", c.Name, c.Name)
+	}
+	return e.WithHint("add it to GROUP BY, or aggregate it: MAX(%s)", c.Name)
+}
+
+// boolType reports whether t can be a condition.
+func boolType(t sqltype.Type) bool { return t.ID == sqltype.Boolean || t.ID == sqltype.Null }

@@ -1,0 +1,180 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/catalog"
+)
+
+// planSinks decides how every sink takes the changes of its query, and puts what it
+// needs for that below it.
+func planSinks(s *catalog.Session) func(Node) (Node, error) {
+	return func(n Node) (Node, error) {
+		sink, ok := n.(*Sink)
+		if !ok {
+			return n, nil
+		}
+		if err := sink.plan(s.Options.UpsertMaterialize); err != nil {
+			return nil, err
+		}
+		derive(sink)
+		sink.traits.Dist = sink.Input.Traits().Dist
+		return sink, nil
+	}
+}
+
+// plan chooses the mode. materialize is the session's option.
+func (n *Sink) plan(materialize string) error {
+	if n.Table.UpsertMaterialize() != "" {
+		materialize = n.Table.UpsertMaterialize()
+	}
+	if n.conflict.deduplicate && materialize == "none" {
+		materialize = "auto"
+	}
+	takes, gets := n.Target.Mode(), n.Input.Traits().Mode
+	upsert := takes.Has(updateAfter) && !takes.Has(updateBefore)
+	switch {
+	case !gets.InsertOnly() && takes.InsertOnly():
+		return n.refuseUpdates()
+	case !gets.InsertOnly() && upsert && len(n.Keys) == 0:
+		return errs.New(errs.Changelog, n.at, "table %q takes updates by key, but has no PRIMARY KEY; %s", n.Table.ID.Object, why(n.Input)).
+			WithHint("declare PRIMARY KEY (..) NOT ENFORCED in the table")
+	case upsert && len(n.Keys) > 0:
+		if err := n.planUpsert(materialize); err != nil {
+			return err
+		}
+	case gets.InsertOnly():
+		n.Mode = SinkAppend
+	default:
+		n.Mode = SinkRetract
+	}
+	if n.Target.MaxWriters() == 1 {
+		n.exchange(SingleShard, nil)
+	}
+	return nil
+}
+
+// refuseUpdates is the error for an updating query in front of an append-only sink.
+func (n *Sink) refuseUpdates() error {
+	e := errs.New(errs.Changelog, n.at, "table %q only takes inserts, but %s", n.Table.ID.Object, why(n.Input))
+	return e.WithHint("write it to a table that takes %s, such as one with 'connector' = 'print'", n.Input.Traits().Mode)
+}
+
+// planUpsert is for a sink that replaces rows by the table's primary key.
+func (n *Sink) planUpsert(materialize string) error {
+	t := n.Input.Traits()
+	pk := union(n.Keys)
+	var fits *Key
+	for i, k := range t.Keys {
+		if subset(k.Columns, pk) && (fits == nil || k.Ordered && len(k.Columns) == len(pk)) {
+			fits = &t.Keys[i]
+		}
+	}
+	switch {
+	case materialize == "force", fits == nil && !t.Mode.InsertOnly() && materialize == "auto":
+		n.exchange(HashShards, n.Keys)
+		m := newMaterialize(n.Input, n.Keys, n.at)
+		m.traits.Dist = n.Input.Traits().Dist
+		derive(m)
+		n.Input, n.Mode = m, SinkUpsert
+	case fits == nil && !t.Mode.InsertOnly():
+		return n.refuseKey()
+	case fits == nil:
+		// Only inserts: the last row of a key stays, in the order of one path.
+		n.exchange(HashShards, n.Keys)
+		n.Mode = SinkUpsert
+	case t.Mode.InsertOnly():
+		n.Mode = SinkUpsert
+	case fits.Ordered && len(fits.Columns) == len(pk) && redundantBefore(n.Input, pk):
+		n.Mode = SinkUpsert
+	default:
+		// Removals may follow the additions that replace them: the sink sorts it out
+		// at every mark.
+		n.exchange(HashShards, n.Keys)
+		n.Mode = SinkConsolidate
+	}
+	return nil
+}
+
+func (n *Sink) exchange(kind DistributionKind, keys []int) {
+	switch before := n.Input; kind {
+	case SingleShard:
+		n.Input = onOneShard(before)
+	default:
+		n.Input = onKeys(before, keys)
+	}
+	if e, ok := n.Input.(*Exchange); ok && e.traits.Mode == 0 {
+		derive(e)
+	}
+}
+
+// refuseKey is the error for a primary key that is no key of the query.
+func (n *Sink) refuseKey() error {
+	have := "the query has no key"
+	if keys := n.Input.Traits().Keys; len(keys) > 0 {
+		var names []string
+		for _, k := range keys {
+			names = append(names, "("+columnList(n, k.Columns)+")")
+		}
+		have = "the query's rows are identified by " + strings.Join(names, " or by ")
+	}
+	return errs.New(errs.Changelog, n.at, "the primary key (%s) of table %q does not identify the query's rows: %s", columnList(n, n.Keys), n.Table.ID.Object, have).
+		WithHint("declare that key in the table, or write INSERT INTO .. ON CONFLICT DO DEDUPLICATE or '%s' = 'auto' to keep the last row of each key, with state for all rows", catalog.UpsertMaterialize)
+}
+
+// redundantBefore reports whether the -U of n say nothing that the +U of the same
+// key do not say: no filter between the operator that updates and this edge can
+// separate the two, and they travel one path.
+func redundantBefore(n Node, key []int) bool {
+	if n.Traits().Mode.InsertOnly() {
+		return true
+	}
+	switch n := n.(type) {
+	case *Scan, *Normalize, *Materialize, *Aggregate:
+		for _, k := range n.Traits().Keys {
+			if len(k.Columns) == len(key) && subset(k.Columns, key) {
+				return true
+			}
+		}
+	case *Exchange:
+		return subset(n.Keys, key) && redundantBefore(n.Input, key)
+	case *Calc:
+		below, ok := n.keyBelow(key)
+		if !ok || n.Filter != nil && !subset(filterColumns(n), below) {
+			return false
+		}
+		return redundantBefore(n.Input, below)
+	}
+	return false
+}
+
+// keyBelow is the key of the input that becomes the given key.
+func (n *Calc) keyBelow(key []int) ([]int, bool) {
+	for _, k := range n.Input.Traits().Keys {
+		var up []int
+		for _, c := range k.Columns {
+			up = append(up, n.identified(c))
+		}
+		if len(k.Columns) == len(key) && subset(up, key) {
+			return k.Columns, true
+		}
+	}
+	return nil, false
+}
+
+// Guarantee is what a restart makes of the rows that the sink writes.
+func (n *Sink) Guarantee() connector.Guarantee { return n.Target.Guarantee() }
+
+// describe is the sink's mode with its key.
+func (n *Sink) describe() string {
+	switch n.Mode {
+	case SinkUpsert:
+		return fmt.Sprintf("upsert by %s", columnList(n, n.Keys))
+	case SinkConsolidate:
+		return fmt.Sprintf("upsert by %s, consolidated per epoch", columnList(n, n.Keys))
+	}
+	return n.Mode.String()
+}
