@@ -92,13 +92,13 @@ func (in *Input) Fill(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// TooLong is nil when a record of n bytes at the beginning of the window is within
-// the limit, else the error that says so.
-func (in *Input) TooLong(n int, line int64) error {
+// TooLong is nil when a record of n bytes is within the limit, else the error that
+// says so. at is where the record begins.
+func (in *Input) TooLong(n int, at errs.Position) error {
 	if n <= in.limit {
 		return nil
 	}
-	return errs.New(errs.Limit, errs.Position{Line: int(line), Offset: int(in.Offset())}, "the record that begins at byte %d has more than %d bytes", in.Offset(), in.limit).
+	return errs.New(errs.Limit, at, "the record that begins at byte %d has more than %d bytes", at.Offset, in.limit).
 		In(in.file.Name()).WithHint("is a line end or a closing quote missing? 'max-line-bytes' raises the limit")
 }
 

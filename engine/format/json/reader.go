@@ -1,0 +1,397 @@
+package json
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
+
+// decoding is the connector.Decoding of one table.
+type decoding struct {
+	schema   sqltype.Schema
+	settings settings
+}
+
+func (d *decoding) Mode() sqltype.ChangelogMode { return d.settings.mode() }
+
+// Splits is nil: whether the file is one array shows at its start.
+func (*decoding) Splits(connector.File) ([]connector.Part, error) { return nil, nil }
+
+func (d *decoding) Open(ctx context.Context, f connector.File, _ connector.Part, scan connector.Scan, position []byte) (connector.Reader, error) {
+	r := newReader(d.settings, d.schema.Project(scan.Of(len(d.schema))), f)
+	if position != nil {
+		p, err := parsePosition(position)
+		if err != nil {
+			return nil, errs.New(errs.State, errs.Position{}, "a position stored for %s cannot be read", f.Name())
+		}
+		if err := r.in.SkipTo(ctx, p.offset); err != nil {
+			return nil, err
+		}
+		r.line, r.shape = p.line, p.shape
+	}
+	return r, nil
+}
+
+// shape is how the objects of a file follow each other.
+type shape uint8
+
+const (
+	unknownShape shape = iota // nothing was read yet
+	lines                     // objects with white space between them
+	array                     // elements of an array, before the next
+	afterArray                // nothing may follow
+)
+
+type position struct {
+	offset, line int64
+	shape        shape
+}
+
+func parsePosition(b []byte) (position, error) {
+	var v [3]uint64
+	for i := range v {
+		x, n := binary.Uvarint(b)
+		if n <= 0 {
+			return position{}, errors.New("cut short")
+		}
+		v[i], b = x, b[n:]
+	}
+	return position{offset: int64(v[0]), line: int64(v[1]), shape: shape(v[2])}, nil
+}
+
+// reader is the connector.Reader of one file. A decoder of package jsontext runs
+// over the window of the input, so it sees whole objects only or is asked again.
+type reader struct {
+	settings
+	schema sqltype.Schema // of the scan
+	in     *connector.Input
+	line   int64 // of the window's beginning
+	shape  shape
+
+	dec     *jsontext.Decoder
+	buf     bytes.Buffer // over the window
+	from    int          // where in the window the decoder began
+	quoted  []string     // the columns' names as JSON
+	column  map[string]int
+	scratch []byte
+}
+
+func newReader(s settings, schema sqltype.Schema, f connector.File) *reader {
+	r := &reader{settings: s, schema: schema, in: connector.NewInput(f, s.maxLine), line: 1, dec: jsontext.NewDecoder(bytes.NewReader(nil)), column: map[string]int{}}
+	for i, c := range schema {
+		q, err := jsontext.AppendQuote(nil, c.Name)
+		if err != nil {
+			continue // no JSON text can name it
+		}
+		r.quoted = append(r.quoted, string(q))
+		r.column[c.Name] = i
+	}
+	return r
+}
+
+// Read returns the rows that the window holds, reading on when it has none.
+func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.Batch, error) {
+	for {
+		if err := r.in.FillUp(ctx); err != nil {
+			return nil, err
+		}
+		b := vector.NewBuilder(p, r.schema.Kinds())
+		size, err := r.decode(b, limit)
+		if b.Len() > 0 {
+			r.pass(size)
+			return b.Finish(), nil
+		}
+		b.Discard()
+		if err != nil {
+			return nil, err
+		}
+		r.pass(size)
+		if r.in.EOF() {
+			if r.shape == array {
+				return nil, r.failed(len(r.in.Bytes()), "the array is not closed")
+			}
+			return nil, io.EOF
+		}
+		if err := r.in.TooLong(len(r.in.Bytes()), r.at(0)); err != nil {
+			return nil, err
+		}
+		more, err := r.in.Fill(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !more && !r.in.EOF() {
+			return nil, nil
+		}
+	}
+}
+
+// decode appends at most limit rows and returns the size of what it saw. A broken
+// object ends the rows; it is reported when it is the first.
+func (r *reader) decode(b *vector.Builder, limit int) (size int, err error) {
+	w := r.in.Bytes()
+	if r.in.Offset() == 0 && bytes.HasPrefix(w, []byte("\xef\xbb\xbf")) {
+		size = 3
+	}
+	ready := false // the decoder stands at size
+	for b.Len() < limit {
+		n, err := r.between(w, size)
+		if err != nil {
+			return size, err
+		}
+		size += n
+		if size == len(w) {
+			return size, nil
+		}
+		if !ready || r.shape == array {
+			r.seek(w, size)
+			ready = true
+		}
+		err = r.row(b)
+		end := r.offset()
+		switch {
+		case err == nil && int64(end-size) > r.maxLine:
+			b.DropRow()
+			return size, r.in.TooLong(end-size, r.at(size))
+		case err == nil:
+			size = end
+			continue
+		case errors.Is(err, errSkip): // the object was read, but is not wanted
+			b.DropRow()
+			size = end
+			continue
+		}
+		b.DropRow()
+		if errors.Is(err, io.ErrUnexpectedEOF) && !r.in.EOF() {
+			return size, nil
+		}
+		if r.ignore && isSyntax(err) {
+			// Go on with the next line: a broken object hides where it ends.
+			n := bytes.IndexByte(w[size:], '\n')
+			switch {
+			case n >= 0:
+				size += n + 1
+			case r.in.EOF():
+				size = len(w)
+			default:
+				return size, nil
+			}
+			ready = false
+			continue
+		}
+		return size, r.explain(err, size)
+	}
+	return size, nil
+}
+
+// errSkip says that an object holds no row that can be used.
+var errSkip = errors.New("skip")
+
+func isSyntax(err error) bool {
+	var e *jsontext.SyntacticError
+	return errors.As(err, &e)
+}
+
+// between passes what stands before the next object, and finds out about arrays.
+func (r *reader) between(w []byte, p int) (n int, err error) {
+	i, comma := p, false
+	for ; i < len(w); i++ {
+		switch c := w[i]; {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+		case c == '[' && r.shape == unknownShape:
+			r.shape = array
+		case c == ',' && r.shape == array && !comma:
+			comma = true
+		case c == ']' && r.shape == array && !comma:
+			r.shape = afterArray
+		case r.shape == afterArray:
+			return 0, r.failed(i, "text follows the array")
+		default:
+			if r.shape == unknownShape {
+				r.shape = lines
+			}
+			return i - p, nil
+		}
+	}
+	if comma { // to be seen again, with what follows
+		return bytes.IndexByte(w[p:], ','), nil
+	}
+	return i - p, nil
+}
+
+func (r *reader) seek(w []byte, at int) {
+	r.from = at
+	r.buf = *bytes.NewBuffer(w[at:])
+	r.dec.Reset(&r.buf, jsontext.AllowDuplicateNames(true))
+}
+
+// offset is how far in the window the decoder is.
+func (r *reader) offset() int { return r.from + int(r.dec.InputOffset()) }
+
+// row appends the values of one object to every column.
+func (r *reader) row(b *vector.Builder) error {
+	if k := r.dec.PeekKind(); k != '{' {
+		if k == 0 {
+			_, err := r.dec.ReadToken()
+			return err
+		}
+		at := r.offset()
+		if err := r.dec.SkipValue(); err != nil {
+			return err
+		}
+		if r.ignore {
+			return errSkip
+		}
+		return r.failed(at, "a row must be an object, not "+kindName(k))
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return err
+	}
+	kind, skip := vector.Insert, error(nil)
+	for next := 0; ; next++ {
+		k := r.dec.PeekKind()
+		if k == '}' {
+			break
+		}
+		name, err := r.dec.ReadValue()
+		if err != nil {
+			return err
+		}
+		col := -1
+		if next < len(r.quoted) && string(name) == r.quoted[next] {
+			col = next
+		} else if col, name, err = r.lookup(name); err != nil {
+			return err
+		} else if col >= 0 {
+			next = col
+		}
+		switch {
+		case col >= 0:
+			err = r.value(b.Col(col), col, b.Len())
+		case r.changelog && string(name) == opField:
+			kind, err = r.op()
+		default:
+			err = r.dec.SkipValue()
+		}
+		switch {
+		case errors.Is(err, errSkip):
+			skip = err
+		case err != nil:
+			return err
+		}
+	}
+	if _, err := r.dec.ReadToken(); err != nil {
+		return err
+	}
+	for i, c := range r.schema {
+		if b.Col(i).Len() > b.Len() {
+			continue
+		}
+		switch {
+		case !c.Type.NotNull && !r.missing:
+			b.Col(i).AppendNull()
+		case r.ignore:
+			skip = errSkip
+		default:
+			return r.failed(r.offset(), "the member "+jsonName(c.Name)+" is missing")
+		}
+	}
+	if skip != nil {
+		return skip
+	}
+	b.EndRow(kind)
+	return nil
+}
+
+// lookup finds the column of a member's name given as JSON; it returns the name
+// without quotes.
+func (r *reader) lookup(quoted []byte) (int, []byte, error) {
+	name := quoted[1 : len(quoted)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		var err error
+		if name, err = jsontext.AppendUnquote(nil, quoted); err != nil {
+			return 0, nil, err
+		}
+	}
+	if col, ok := r.column[string(name)]; ok {
+		return col, name, nil
+	}
+	return -1, name, nil
+}
+
+// op reads the row kind of a changelog.
+func (r *reader) op() (vector.RowKind, error) {
+	v, err := r.dec.ReadValue()
+	if err != nil {
+		return 0, err
+	}
+	if v.Kind() == '"' {
+		if k, ok := vector.ParseRowKind(string(v[1 : len(v)-1])); ok {
+			return k, nil
+		}
+	}
+	if r.ignore {
+		return 0, errSkip
+	}
+	return 0, r.failed(r.offset()-len(v), "\"op\" must be +I, -U, +U or -D, not "+cut(v))
+}
+
+// at is the position of a byte of the window.
+func (r *reader) at(p int) errs.Position {
+	w := r.in.Bytes()
+	before := w[:min(p, len(w))]
+	start := bytes.LastIndexByte(before, '\n') + 1
+	pos := errs.Position{Line: int(r.line) + bytes.Count(before, []byte{'\n'}), Offset: int(r.in.Offset()) + p}
+	if start > 0 || r.in.Offset() == 0 {
+		pos.Column = len(bytes.Runes(before[start:])) + 1
+	}
+	return pos
+}
+
+func (r *reader) failed(p int, msg string) error {
+	return errs.New(errs.Data, r.at(p), "%s", msg).In(r.in.Name())
+}
+
+// explain turns the decoder's errors into ours. at is where the object begins.
+func (r *reader) explain(err error, at int) error {
+	var se *jsontext.SyntacticError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errs.New(errs.Data, r.at(at), "the file ends within the object that begins here").In(r.in.Name())
+	case !errors.As(err, &se):
+		return err
+	}
+	msg := strings.TrimPrefix(se.Err.Error(), "jsontext: ")
+	e := errs.New(errs.Data, r.at(r.from+int(se.ByteOffset)), "not valid JSON: %s", msg).In(r.in.Name())
+	if strings.Contains(msg, "UTF-8") {
+		e.Msg += " at byte " + itoa(e.Pos.Offset) + " of the file"
+	}
+	if r.in.Offset()+int64(at) == 0 {
+		e.WithHint("the format is JSON objects, one row each, or an array of them")
+	}
+	return e
+}
+
+// pass moves behind n bytes of the window.
+func (r *reader) pass(n int) {
+	r.line += int64(bytes.Count(r.in.Bytes()[:n], []byte{'\n'}))
+	r.in.Advance(n)
+}
+
+// Position is the place and line of the next object, and the file's shape.
+func (r *reader) Position() []byte {
+	b := binary.AppendUvarint(nil, uint64(r.in.Offset()))
+	b = binary.AppendUvarint(b, uint64(r.line))
+	return binary.AppendUvarint(b, uint64(r.shape))
+}
+
+func (r *reader) Close() error { return r.in.Close() }
