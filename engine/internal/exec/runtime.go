@@ -49,6 +49,13 @@ func (rt *Runtime) SetIdle(idle bool) {
 	}
 }
 
+// NewRuntime returns the runtime of an operator that no task calls: one under
+// test.
+func NewRuntime(pool *vector.Pool, store *state.Store, now func() int64, side func(name string) Output, inconsistent func(n int64)) *Runtime {
+	return &Runtime{Name: "test", ID: "test", Shards: 1, Pool: pool, State: store, Now: now, side: side, inconsistent: inconsistent}
+}
+
+// discard is the output that nobody reads.
 type discard struct{}
 
 func (discard) Emit(*vector.Batch) error { return nil }
