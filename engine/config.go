@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/internal/exec"
+)
+
+// Config says how an Engine works. The zero value is ready to use. What a session
+// SETs in SQL goes before it.
+type Config struct {
+	// Parallelism is the number of shards of a job, at most 256; 0 means one for
+	// each processor.
+	Parallelism int
+	// BatchSize is the number of rows that batches aim for; 0 means 8192. At 1 every
+	// source row is an epoch of its own, and a changelog is Flink's without
+	// mini-batches, row by row.
+	BatchSize int
+	// FlushInterval is the longest time until results of rows that were read become
+	// visible; 0 means 20 ms.
+	FlushInterval time.Duration
+	// FlushRows is the largest number of source rows between two marks; 0 means 65536.
+	FlushRows int
+	// Clock is where processing time comes from; nil means the system's clock.
+	Clock Clock
+	// Connectors are known besides the built-in ones: filesystem, datagen, print,
+	// blackhole and channel. One of the same name replaces the built-in.
+	Connectors []connector.Connector
+	// Stdin and Stdout are what the path '-' and the print connector use; nil means
+	// the process's own.
+	Stdin  io.Reader
+	Stdout io.Writer
+	// Hooks are told what happens in running queries.
+	Hooks Hooks
+}
+
+// Clock tells processing time and wakes the coordinator. Tests give their own.
+type Clock = exec.Clock
+
+// Hooks are functions that are called when something happens in a running query;
+// any of them may be nil. They are called from the query's goroutines, must be
+// quick, and must not call back into the query.
+type Hooks = exec.Hooks
+
+// Validate reports everything that is wrong with c.
+func (c Config) Validate() error {
+	var problems []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			problems = append(problems, fmt.Errorf("engine: Config."+format, args...))
+		}
+	}
+	check(c.Parallelism >= 0 && c.Parallelism <= 256, "Parallelism is %d, want 0 to 256", c.Parallelism)
+	check(c.BatchSize >= 0 && c.BatchSize <= 1<<20, "BatchSize is %d, want 0 to 1048576", c.BatchSize)
+	check(c.FlushInterval >= 0, "FlushInterval is %v, want no negative time", c.FlushInterval)
+	check(c.FlushRows >= 0, "FlushRows is %d, want 0 or more", c.FlushRows)
+	for i, n := range c.Connectors {
+		check(n != nil, "Connectors[%d] is nil", i)
+	}
+	return errors.Join(problems...)
+}
+
+func (c Config) stdin() io.Reader {
+	if c.Stdin != nil {
+		return c.Stdin
+	}
+	return os.Stdin
+}
+
+func (c Config) stdout() io.Writer {
+	if c.Stdout != nil {
+		return c.Stdout
+	}
+	return os.Stdout
+}

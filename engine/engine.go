@@ -1,0 +1,128 @@
+// Package engine runs SQL over changing tables: open an Engine, execute
+// statements, read the Changelog of a Query.
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/connector/blackhole"
+	"github.com/weirdb/weir/engine/connector/channel"
+	"github.com/weirdb/weir/engine/connector/datagen"
+	"github.com/weirdb/weir/engine/connector/filesystem"
+	"github.com/weirdb/weir/engine/connector/print"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/format/csv"
+	"github.com/weirdb/weir/engine/format/json"
+	"github.com/weirdb/weir/engine/format/parquet"
+	"github.com/weirdb/weir/engine/internal/catalog"
+	"github.com/weirdb/weir/engine/internal/parse"
+)
+
+// Engine holds tables and views and runs statements over them. It is safe for
+// concurrent use; statements that change its session (CREATE, SET, USE) take
+// effect in the order in which they are executed.
+type Engine struct {
+	cfg Config
+
+	mu      sync.Mutex // guards what follows
+	session *catalog.Session
+	queries map[*Query]struct{}
+	closed  bool
+}
+
+// Open returns an engine with the built-in connectors and no tables. Queries end
+// when ctx does, or with Close.
+func Open(ctx context.Context, cfg Config) (*Engine, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, errs.New(errs.Option, errs.Position{}, "%w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, errs.New(errs.Canceled, errs.Position{}, "the engine was not opened: %w", err)
+	}
+	formats := []connector.Format{csv.Format{}, json.Format{}, parquet.Format{}}
+	registry := connector.NewRegistry(
+		filesystem.New(filesystem.Config{Formats: formats, Stdin: cfg.stdin(), Stdout: cfg.stdout()}),
+		datagen.Connector{},
+		print.New(cfg.stdout()),
+		blackhole.Connector{},
+		channel.NewConnector(),
+	).With(cfg.Connectors...)
+	e := &Engine{cfg: cfg, session: catalog.New(registry).NewSession(), queries: make(map[*Query]struct{})}
+	e.session.Options.Parallelism = cfg.Parallelism
+	if cfg.BatchSize > 0 {
+		e.session.Options.BatchSize = cfg.BatchSize
+	}
+	if cfg.FlushInterval > 0 {
+		e.session.Options.FlushInterval = cfg.FlushInterval
+	}
+	if cfg.FlushRows > 0 {
+		e.session.Options.FlushRows = cfg.FlushRows
+	}
+	context.AfterFunc(ctx, func() { _ = e.Close() })
+	return e, nil
+}
+
+// Close cancels the queries that run and waits for them. What they have not
+// committed is discarded: Stop those first that shall end in good order. Close may
+// be called more than once.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	var running []*Query
+	for q := range e.queries {
+		running = append(running, q)
+	}
+	e.mu.Unlock()
+	for _, q := range running {
+		q.Cancel()
+	}
+	for _, q := range running {
+		q.job.end()
+	}
+	return nil
+}
+
+// ExecuteSQL executes one statement, with or without a semicolon. It returns once
+// the statement is done, or, when it is a query or an INSERT, once that runs: the
+// query goes on until its inputs end, Stop or Cancel. Errors are *errs.Error with
+// positions in sql.
+func (e *Engine) ExecuteSQL(ctx context.Context, sql string) (*Query, error) {
+	stmts, err := parse.Parse(sql)
+	if err != nil {
+		return nil, err
+	}
+	if len(stmts) != 1 {
+		return nil, errs.New(errs.Syntax, errs.At(sql, 0), "want one statement, got %d", len(stmts)).
+			WithHint("run scripts with ExecuteScript")
+	}
+	return e.execute(ctx, stmts[0])
+}
+
+// ExecuteScript executes the statements of a script in order. each is given every
+// statement's Query; the next statement is executed when each has returned and the
+// query has ended, unless it is still running because each only stopped reading.
+// The first error, from a statement or from each, ends the script. The whole
+// script is parsed before anything is executed.
+func (e *Engine) ExecuteScript(ctx context.Context, sql string, each func(*Query) error) error {
+	stmts, err := parse.Parse(sql)
+	if err != nil {
+		return err
+	}
+	for _, stmt := range stmts {
+		q, err := e.execute(ctx, stmt)
+		if err != nil {
+			return err
+		}
+		if err := each(q); err != nil {
+			q.Cancel()
+			return err
+		}
+		if err := q.Wait(ctx); err != nil {
+			q.Cancel()
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/connector/channel"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/job"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/internal/plan"
+)
+
+// execute runs one statement. The session is locked while it is planned, not
+// while its query runs.
+func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, errs.New(errs.Canceled, errs.Position{}, "the engine is closed")
+	}
+	s := e.session
+	switch stmt := stmt.(type) {
+	case *parse.Query:
+		return e.start(ctx, "SELECT", stmt)
+	case *parse.Insert:
+		return e.start(ctx, "INSERT", stmt)
+	case *parse.StatementSet:
+		return e.start(ctx, "STATEMENT SET", stmt)
+	case *parse.CreateTable:
+		return done("CREATE TABLE", plan.CreateTable(ctx, stmt, s))
+	case *parse.CreateView:
+		return done("CREATE VIEW", plan.CreateView(ctx, stmt, s))
+	case *parse.CreateDatabase:
+		return done("CREATE DATABASE", s.CreateDatabase(stmt))
+	case *parse.Drop:
+		return done(fmt.Sprintf("DROP %s", stmt.Kind), s.Drop(stmt))
+	case *parse.Use:
+		return done("USE", s.Use(stmt))
+	case *parse.Set:
+		if stmt.Option.Key == "" {
+			return e.showOptions(), nil
+		}
+		return done("SET", s.Options.Set(stmt.Option))
+	case *parse.Reset:
+		return done("RESET", s.Options.Reset(stmt.Key, stmt.KeyAt))
+	case *parse.Show:
+		return e.show(stmt)
+	case *parse.Describe:
+		return e.describe(stmt)
+	case *parse.Explain:
+		return e.explain(ctx, stmt)
+	}
+	return nil, errs.New(errs.Unsupported, stmt.Pos(), "this statement is understood but not executed yet").
+		WithHint("CREATE, DROP, USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, INSERT and queries are")
+}
+
+// done is a statement that is over when it has been executed.
+func done(statement string, err error) (*Query, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Query{statement: statement}, nil
+}
+
+// start plans a statement and runs it.
+func (e *Engine) start(ctx context.Context, statement string, stmt parse.Statement) (*Query, error) {
+	p, err := plan.Build(ctx, stmt, e.session, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	q := &Query{statement: statement}
+	var collect connector.Sink
+	if root, ok := p.Roots[0].(*plan.Collect); ok {
+		log := channel.NewChangelog(changelogBatches)
+		q.schema, q.mode = root.Schema(), root.Traits().Mode
+		q.log = &Changelog{from: log, query: q}
+		collect = log
+	}
+	graph, err := job.Compile(p, collect)
+	if err != nil {
+		return nil, err
+	}
+	o := e.session.Options
+	// The query outlives the call that starts it: ctx bounds the planning only.
+	j, err := job.Start(context.WithoutCancel(ctx), graph, job.Config{
+		Parallelism:   o.Parallelism,
+		BatchSize:     o.BatchSize,
+		FlushInterval: o.FlushInterval,
+		FlushRows:     o.FlushRows,
+		Clock:         e.cfg.Clock,
+		Hooks:         e.cfg.Hooks,
+	})
+	if err != nil {
+		return nil, err
+	}
+	q.job = &running{j}
+	e.queries[q] = struct{}{}
+	go func() {
+		_ = j.Wait() // the owner of the query sees the error
+		e.mu.Lock()
+		delete(e.queries, q)
+		e.mu.Unlock()
+	}()
+	return q, nil
+}
+
+// changelogBatches is the number of batches that a query may be ahead of the reader
+// of its Changelog.
+const changelogBatches = 8

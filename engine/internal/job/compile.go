@@ -1,0 +1,161 @@
+package job
+
+import (
+	"fmt"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/op"
+	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// Compile turns a plan into the graph that runs it. collect is written by the
+// plan's Collect; it may be nil when there is none.
+func Compile(p *plan.Plan, collect connector.Sink) (*exec.Graph, error) {
+	c := compiler{collect: collect}
+	for _, root := range p.Roots {
+		if err := c.sink(root); err != nil {
+			return nil, err
+		}
+	}
+	return &c.graph, nil
+}
+
+type compiler struct {
+	collect connector.Sink
+	graph   exec.Graph
+}
+
+// add appends a node for n to the graph, after those it reads from.
+func (c *compiler) add(n plan.Node, node *exec.Node) *exec.Node {
+	node.ID = n.Traits().ID
+	node.Name = fmt.Sprintf("%s[%d]", n.Op(), len(c.graph.Nodes)+1)
+	c.graph.Nodes = append(c.graph.Nodes, node)
+	return node
+}
+
+// operator appends a node that runs what make returns. It makes one at once, so
+// that an error in the plan is found before anything runs.
+func (c *compiler) operator(n plan.Node, inputs []exec.Edge, make func() (exec.Operator, error)) (*exec.Node, error) {
+	if _, err := make(); err != nil {
+		return nil, err
+	}
+	return c.add(n, &exec.Node{Inputs: inputs, New: func(int) (exec.Operator, error) { return make() }}), nil
+}
+
+// edge compiles n and returns the edge that leaves it. An Exchange is a property
+// of the edge, not a node.
+func (c *compiler) edge(n plan.Node) (exec.Edge, error) {
+	var way exec.Exchange
+	if x, ok := n.(*plan.Exchange); ok {
+		way = exec.Exchange{Kind: exec.Single}
+		if x.Kind == plan.HashShards {
+			way = exec.Exchange{Kind: exec.Hash, Keys: x.Keys}
+		}
+		n = x.Input
+	}
+	from, err := c.node(n)
+	return exec.Edge{From: from, Exchange: way}, err
+}
+
+func (c *compiler) edges(ns []plan.Node) ([]exec.Edge, error) {
+	edges := make([]exec.Edge, len(ns))
+	for i, n := range ns {
+		var err error
+		if edges[i], err = c.edge(n); err != nil {
+			return nil, err
+		}
+	}
+	return edges, nil
+}
+
+func (c *compiler) node(n plan.Node) (*exec.Node, error) {
+	inputs, err := c.edges(n.Inputs())
+	if err != nil {
+		return nil, err
+	}
+	switch n := n.(type) {
+	case *plan.Scan:
+		return c.add(n, &exec.Node{Source: n.Source, Scan: connector.Scan{Columns: n.Columns}}), nil
+	case *plan.Values:
+		return c.add(n, &exec.Node{Source: op.NewValues(n.Schema().Types(), n.Rows)}), nil
+	case *plan.Calc:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewCalc(n.Filter, n.Exprs) })
+	case *plan.Union:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
+	case *plan.Limit:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewLimit(n.Offset, n.Count), nil })
+	case *plan.Aggregate:
+		spec := op.AggregateSpec{
+			Input:      n.Input.Schema().Types(),
+			Keys:       n.Keys,
+			Calls:      n.Aggs,
+			Updating:   !n.InputAppendOnly,
+			OmitBefore: !n.EmitUpdateBefore,
+		}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewAggregate(spec) })
+	case *plan.Join:
+		spec := op.JoinSpec{
+			Left:     op.JoinSide{Types: n.Left.Schema().Types(), Keys: n.LeftKeys, Updating: !n.LeftAppendOnly},
+			Right:    op.JoinSide{Types: n.Right.Schema().Types(), Keys: n.RightKeys, Updating: !n.RightAppendOnly},
+			Residual: n.Residual,
+		}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewJoin(spec) })
+	case *plan.Normalize:
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })
+	case *plan.Materialize:
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec), nil })
+	}
+	panic(fmt.Sprintf("job: a plan cannot have a %s here", n.Op()))
+}
+
+// sink compiles a root with what stands between its query and the connector: the
+// check of NOT NULL columns, and the changelog that the sink's mode asks for.
+func (c *compiler) sink(root plan.Node) error {
+	in, err := c.edge(root.Inputs()[0])
+	if err != nil {
+		return err
+	}
+	steps := 0
+	then := func(make func() (exec.Operator, error)) {
+		if err == nil {
+			var n *exec.Node
+			if n, err = c.operator(root, []exec.Edge{in}, make); err == nil {
+				n.ID += "/" + string(rune('a'+steps)) // the steps share a place in the plan, not their state
+				steps++
+			}
+			in = exec.Edge{From: n}
+		}
+	}
+	target := c.collect
+	if n, ok := root.(*plan.Sink); ok {
+		target = n.Target
+		name := n.Table.ID.Object
+		if len(n.NotNull) > 0 {
+			names := n.Schema().Project(n.NotNull).Names()
+			then(func() (exec.Operator, error) { return op.NewNotNull(name, n.NotNull, names), nil })
+		}
+		switch n.Mode {
+		case plan.SinkAppend:
+			then(func() (exec.Operator, error) { return op.NewSinkChangelog(name, sqltype.AppendMode), nil })
+		case plan.SinkUpsert:
+			then(func() (exec.Operator, error) { return op.NewSinkChangelog(name, sqltype.UpsertMode), nil })
+		case plan.SinkConsolidate:
+			spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: true}
+			then(func() (exec.Operator, error) { return op.NewConsolidate(spec), nil })
+		}
+	}
+	if err != nil {
+		return err
+	}
+	node := &exec.Node{Sink: target, Inputs: []exec.Edge{in}}
+	if target.MaxWriters() == 1 {
+		node.Parallelism = 1
+		node.Inputs[0].Exchange = exec.Exchange{Kind: exec.Single}
+	}
+	c.add(root, node)
+	return nil
+}

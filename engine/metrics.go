@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/weirdb/weir/engine/internal/exec"
+)
+
+// Metrics are figures of a query, brought up to date at every mark.
+type Metrics struct {
+	// Epoch is the last one whose results are visible everywhere.
+	Epoch uint64
+	// SourceRows and SinkRows were read from all sources and written to all sinks.
+	SourceRows, SinkRows int64
+	// Operators has an entry for each operator and shard, sources first.
+	Operators []OperatorMetrics
+}
+
+// OperatorMetrics are figures of one operator in one shard.
+type OperatorMetrics struct {
+	ID, Name              string
+	Shard                 int
+	RowsIn, RowsOut       int64
+	BatchesIn, BatchesOut int64
+	// Busy is the time spent in the operator, without those that it feeds.
+	Busy time.Duration
+	// Watermark is the event time reached, in milliseconds since 1970.
+	Watermark int64
+	// Inconsistent counts rows or keys that the input took away and had not added.
+	Inconsistent int64
+	// StateKeys and StateBytes are what the operator keeps.
+	StateKeys, StateBytes int64
+}
+
+// Metrics returns the figures as they are, while the query runs or after.
+func (q *Query) Metrics() Metrics {
+	if q.job == nil {
+		return Metrics{}
+	}
+	from := q.job.Metrics()
+	m := Metrics{Epoch: from.Epoch}
+	for _, o := range from.Operators {
+		m.Operators = append(m.Operators, operatorMetrics(o))
+		switch o.Role {
+		case exec.SourceRole:
+			m.SourceRows += o.RowsOut
+		case exec.SinkRole:
+			m.SinkRows += o.RowsIn
+		}
+	}
+	return m
+}
+
+func operatorMetrics(o exec.Metrics) OperatorMetrics {
+	return OperatorMetrics{
+		ID: o.ID, Name: o.Name, Shard: o.Shard,
+		RowsIn: o.RowsIn, RowsOut: o.RowsOut, BatchesIn: o.BatchesIn, BatchesOut: o.BatchesOut,
+		Busy: o.Busy, Watermark: int64(o.Watermark), Inconsistent: o.Inconsistent,
+		StateKeys: o.StateKeys, StateBytes: o.StateBytes,
+	}
+}
