@@ -1,0 +1,494 @@
+package state
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// payload is what a table keeps for each of its keys, by slot.
+type payload interface {
+	grow(n int) // makes room for slots below n
+	// release ends entries: their slots go back to zero.
+	release(slots []Slot)
+	// For EvictAll; see column.
+	prepare(s Slot) // makes a poisoned slot zero
+	poison(slots []Slot)
+	move()
+	intact(free []Slot) bool
+	save(buf []byte, s Slot) []byte
+	load(data []byte, s Slot) error // into a slot that is zero
+	bytes() int64
+}
+
+// keyTable maps keys to slots. It knows which entries are held, dirty or dropped;
+// the values behind a slot are its payload's. Values and Rows are built on it.
+type keyTable struct {
+	name    string
+	layout  rowkey.Layout
+	payload payload
+
+	index index
+	// A packed key by slot; masks of NULL columns only once there was one.
+	packed bool
+	words  []uint64
+	masks  []uint8
+	// Any other key by slot.
+	hashes []uint64
+	keys   arena
+	refs   []uint32
+
+	size    int    // slots ever used: those from here on are free and zero
+	free    []Slot // zero slots below size
+	count   int64  // entries, in memory or not
+	held    []Slot
+	ordinal []int32       // by slot: index in held plus one, or 0
+	dirty   vector.Bitmap // by slot
+	changed int64         // dirty slots
+	gone    vector.Bitmap // by slot: dropped, not yet reusable
+	dropped []Slot
+
+	noteCreated bool
+	created     []Slot // in this call, if noteCreated
+
+	miss    []int32  // scratch
+	touched byte     // keeps touchKeys from being optimised away
+	evict   *evictor // Options.EvictAll
+	err     error    // restoring failed; every Resolve says so
+}
+
+func newKeyTable(name string, l rowkey.Layout, opt Options) keyTable {
+	t := keyTable{name: name, layout: l, packed: l.Packed()}
+	t.index = newIndex(t.packed)
+	t.keys.poisons = opt.EvictAll
+	return t
+}
+
+// block is the number of rows that go through one stage of a lookup before they
+// go through the next: few enough that what was touched is still in the cache.
+const block = 512
+
+func (t *keyTable) resolve(k *rowkey.Keys, create bool, slots []Slot) error {
+	if t.err != nil {
+		return t.err
+	}
+	slots = slots[:k.Len()]
+	if t.evict != nil {
+		if err := t.evict.fault(t, k); err != nil {
+			return err
+		}
+	}
+	if words, masks, ok := k.Packed(); ok {
+		t.resolvePacked(k.Hash(), words, masks, create, slots)
+	} else {
+		t.resolveBytes(k, create, slots)
+	}
+	if t.evict != nil {
+		t.evict.pin(slots)
+	}
+	return nil
+}
+
+func (t *keyTable) resolvePacked(hash, words []uint64, masks []uint8, create bool, slots []Slot) {
+	var mask uint32
+	for from := 0; from < len(slots); from += block {
+		to := min(from+block, len(slots))
+		var m []uint8
+		if masks != nil {
+			m = masks[from:to]
+		}
+		t.miss = t.index.firstPacked(hash[from:to], words[from:to], m, slots[from:to], t.miss)
+		if create {
+			t.room(len(t.miss))
+		}
+		for _, i := range t.miss {
+			i += int32(from)
+			if masks != nil {
+				mask = uint32(masks[i])
+			}
+			s := t.index.findPacked(hash[i], words[i], mask)
+			if s == None && create {
+				s = t.newSlot()
+				t.setPacked(s, hash[i], words[i], mask)
+				t.added(s)
+			}
+			slots[i] = s
+		}
+	}
+}
+
+// firstPacked looks at the first place of each key. The loop has no branch that
+// depends on what it finds, so that loads of many rows are under way at once. It
+// returns the rows that need a closer look.
+func (x *index) firstPacked(hash, words []uint64, masks []uint8, slots []Slot, miss []int32) []int32 {
+	if cap(miss) < block {
+		miss = make([]int32, block)
+	}
+	miss = miss[:block]
+	words, slots = words[:len(hash)], slots[:len(hash)]
+	dir, shift, n := x.dir, x.shift, 0
+	for i, h := range hash {
+		entries := dir[h<<groupBits>>shift].entries
+		e := &entries[h&uint64(len(entries)-1)]
+		diff := e.key ^ words[i]
+		if masks != nil {
+			diff |= uint64(e.mask ^ uint32(masks[i]))
+		} else {
+			diff |= uint64(e.mask)
+		}
+		s := e.slot - 1
+		if diff != 0 {
+			s = None
+		}
+		slots[i] = s
+		miss[n&(block-1)] = int32(i)
+		n += int(uint32(s) >> 31)
+	}
+	return miss[:n]
+}
+
+func (t *keyTable) setPacked(s Slot, hash, word uint64, mask uint32) {
+	t.words[s] = word
+	if mask != 0 && t.masks == nil {
+		t.masks = make([]uint8, len(t.words))
+	}
+	if t.masks != nil {
+		t.masks[s] = uint8(mask)
+	}
+	t.index.insert(hash, word, mask, s)
+}
+
+func (t *keyTable) resolveBytes(k *rowkey.Keys, create bool, slots []Slot) {
+	hash := k.Hash()
+	for from := 0; from < len(slots); from += block {
+		to := min(from+block, len(slots))
+		t.miss = t.index.firstHash(hash[from:to], slots[from:to], t.miss)
+		t.touchKeys(slots[from:to])
+		for i := from; i < to; i++ {
+			if s := slots[i]; s >= 0 && !bytes.Equal(t.keys.get(t.refs[s]), k.Bytes(i)) {
+				t.miss = append(t.miss, int32(i-from))
+			}
+		}
+		if create {
+			t.room(len(t.miss))
+		}
+		for _, i := range t.miss {
+			i += int32(from)
+			s := t.findBytes(hash[i], k.Bytes(int(i)))
+			if s == None && create {
+				s = t.newSlot()
+				t.setBytes(s, hash[i], k.Bytes(int(i)))
+				t.added(s)
+			}
+			slots[i] = s
+		}
+	}
+}
+
+// firstHash is firstPacked for hashes: the slots it finds have the right hash.
+func (x *index) firstHash(hash []uint64, slots []Slot, miss []int32) []int32 {
+	if cap(miss) < block {
+		miss = make([]int32, block)
+	}
+	miss = miss[:block]
+	slots = slots[:len(hash)]
+	dir, shift, n := x.dir, x.shift, 0
+	for i, h := range hash {
+		entries := dir[h<<groupBits>>shift].entries
+		e := &entries[h&uint64(len(entries)-1)]
+		s := e.slot - 1
+		if e.key != h {
+			s = None
+		}
+		slots[i] = s
+		miss[n&(block-1)] = int32(i)
+		n += int(uint32(s) >> 31)
+	}
+	return miss[:n]
+}
+
+// touchKeys loads the beginning of the keys of slots, so that the comparison
+// that follows does not wait for memory row by row.
+func (t *keyTable) touchKeys(slots []Slot) {
+	var sum byte
+	for _, s := range slots {
+		if s >= 0 {
+			if ref := t.refs[s]; ref != 0 {
+				c, at := t.keys.at(ref)
+				sum += c.data[at]
+			}
+		}
+	}
+	t.touched = sum
+}
+
+func (t *keyTable) findBytes(hash uint64, key []byte) Slot {
+	s := t.index.segment(hash)
+	last := uint64(len(s.entries) - 1)
+	for j := hash & last; ; j = (j + 1) & last {
+		e := &s.entries[j]
+		if e.slot == 0 {
+			return None
+		}
+		if e.key == hash && bytes.Equal(t.keys.get(t.refs[e.slot-1]), key) {
+			return e.slot - 1
+		}
+	}
+}
+
+func (t *keyTable) setBytes(s Slot, hash uint64, key []byte) {
+	t.hashes[s] = hash
+	t.refs[s] = t.keys.put(s, key)
+	t.index.insert(hash, hash, 0, s)
+}
+
+// added notes that the entry of s is new.
+func (t *keyTable) added(s Slot) {
+	t.count++
+	t.setDirty(s)
+	if t.noteCreated {
+		t.created = append(t.created, s)
+	}
+}
+
+// room makes sure that n slots can be taken.
+func (t *keyTable) room(n int) {
+	need, have := t.size+n-len(t.free), len(t.ordinal)
+	if need <= have {
+		return
+	}
+	size := max(need, have*2, 64)
+	if have >= 1<<20 {
+		size = max(need, have/2*3)
+	}
+	t.ordinal = extend(t.ordinal, size)
+	t.dirty = extend(t.dirty, vector.BitmapWords(size))
+	t.gone = extend(t.gone, vector.BitmapWords(size))
+	if t.packed {
+		t.words = extend(t.words, size)
+		if t.masks != nil {
+			t.masks = extend(t.masks, size)
+		}
+	} else {
+		t.hashes = extend(t.hashes, size)
+		t.refs = extend(t.refs, size)
+	}
+	t.payload.grow(size)
+	if t.evict != nil {
+		t.evict.grown(t, have, size)
+	}
+}
+
+// newSlot takes a slot for which there is room. All that it holds is zero.
+func (t *keyTable) newSlot() Slot {
+	if t.evict != nil {
+		return t.evict.newSlot(t)
+	}
+	if n := len(t.free) - 1; n >= 0 {
+		s := t.free[n]
+		t.free = t.free[:n]
+		return s
+	}
+	t.size++
+	return Slot(t.size - 1)
+}
+
+func (t *keyTable) hashOf(s Slot) uint64 {
+	if !t.packed {
+		return t.hashes[s]
+	}
+	return rowkey.HashPacked(t.words[s], t.maskOf(s))
+}
+
+func (t *keyTable) maskOf(s Slot) uint8 {
+	if t.masks == nil {
+		return 0
+	}
+	return t.masks[s]
+}
+
+// appendKey appends the canonical bytes of the key of s.
+func (t *keyTable) appendKey(buf []byte, s Slot) []byte {
+	if t.packed {
+		return rowkey.AppendPacked(buf, t.layout, t.words[s], t.maskOf(s))
+	}
+	return append(buf, t.keys.get(t.refs[s])...)
+}
+
+func (t *keyTable) setDirty(s Slot) {
+	w, bit := s>>6, uint64(1)<<(s&63)
+	t.changed += int64(^t.dirty[w] & bit >> (s & 63))
+	t.dirty[w] |= bit
+}
+
+func (t *keyTable) markDirty(slots []Slot) {
+	t.check(slots)
+	for _, s := range slots {
+		if s >= 0 {
+			t.setDirty(s)
+		}
+	}
+}
+
+// clean forgets what is dirty: it has been stored.
+func (t *keyTable) clean() {
+	if t.evict != nil {
+		return // what is in memory may not be in the tier
+	}
+	clear(t.dirty)
+	t.changed = 0
+}
+
+func (t *keyTable) hold(slots []Slot, fresh []int32) []int32 {
+	t.check(slots)
+	ordinal := t.ordinal
+	for i, s := range slots {
+		if s >= 0 && ordinal[s] == 0 {
+			t.held = append(t.held, s)
+			ordinal[s] = int32(len(t.held))
+			fresh = append(fresh, int32(i))
+		}
+	}
+	return fresh
+}
+
+func (t *keyTable) drop(slots []Slot) {
+	t.check(slots)
+	for _, s := range slots {
+		if s < 0 || t.gone.Get(int(s)) {
+			continue
+		}
+		if t.evict != nil {
+			t.evict.delete(t, s)
+		}
+		t.gone.Set(int(s))
+		t.dropped = append(t.dropped, s)
+		t.unlink(s)
+		t.count--
+	}
+}
+
+// unlink takes the key of s out of the index; the key itself stays readable.
+func (t *keyTable) unlink(s Slot) {
+	t.index.remove(t.hashOf(s), s)
+	if t.dirty.Get(int(s)) {
+		t.dirty.Clear(int(s))
+		t.changed--
+	}
+}
+
+// endCall makes the slots of dropped entries reusable, but for held ones.
+func (t *keyTable) endCall() error {
+	if len(t.dropped) > 0 {
+		t.free = slices.Grow(t.free, len(t.dropped))
+		kept, freed := t.dropped[:0], len(t.free)
+		for _, s := range t.dropped {
+			if t.ordinal[s] != 0 {
+				kept = append(kept, s)
+				continue
+			}
+			t.free = append(t.free, s)
+			t.gone.Clear(int(s))
+		}
+		t.dropped = kept
+		t.recycle(t.free[freed:])
+	}
+	if t.evict != nil {
+		return t.evict.endCall(t)
+	}
+	return nil
+}
+
+// recycle clears slots that have just become free.
+func (t *keyTable) recycle(slots []Slot) {
+	t.payload.release(slots)
+	if !t.packed {
+		for _, s := range slots {
+			t.keys.drop(t.refs[s])
+			t.refs[s] = 0
+		}
+		t.keys.compact(t.refs)
+	}
+	if t.evict != nil {
+		t.payload.poison(slots)
+	}
+}
+
+func (t *keyTable) endEpoch() error {
+	for _, s := range t.held {
+		t.ordinal[s] = 0
+	}
+	t.held = t.held[:0]
+	return t.endCall()
+}
+
+// keyColumns are the key columns of the given entries.
+func (t *keyTable) keyColumns(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
+	t.check(slots)
+	if t.packed {
+		words, masks := make([]uint64, len(slots)), []uint8(nil)
+		for i, s := range slots {
+			words[i] = t.words[s]
+		}
+		if t.masks != nil {
+			masks = make([]uint8, len(slots))
+			for i, s := range slots {
+				masks[i] = t.masks[s]
+			}
+		}
+		return t.layout.Unpack(p, words, masks), nil
+	}
+	d := newKeyDecoder(p, t.layout)
+	for _, s := range slots {
+		if err := d.add(t.keys.get(t.refs[s])); err != nil {
+			d.discard()
+			return nil, err
+		}
+	}
+	return d.finish(), nil
+}
+
+// check reports slots that the operator may not use now; only EvictAll knows.
+func (t *keyTable) check(slots []Slot) {
+	if t.evict != nil {
+		t.evict.check(t, slots)
+	}
+}
+
+func (t *keyTable) bytes() int64 {
+	n := t.index.bytes() + t.keys.size + t.payload.bytes()
+	n += int64(cap(t.words)+cap(t.hashes))*8 + int64(cap(t.refs)+cap(t.ordinal)+cap(t.free)+cap(t.held))*4
+	return n + int64(cap(t.masks)) + int64(cap(t.dirty)+cap(t.gone))*8
+}
+
+// keyDecoder turns canonical keys back into columns.
+type keyDecoder struct {
+	layout rowkey.Layout
+	cols   []*vector.ColumnBuilder
+}
+
+func newKeyDecoder(p *vector.Pool, l rowkey.Layout) *keyDecoder {
+	d := &keyDecoder{layout: l}
+	for _, k := range l.Kinds {
+		d.cols = append(d.cols, vector.NewColumnBuilder(p, k))
+	}
+	return d
+}
+
+func (d *keyDecoder) add(key []byte) error { return rowkey.Decode(d.layout, key, d.cols) }
+
+func (d *keyDecoder) finish() []*vector.Vector {
+	out := make([]*vector.Vector, len(d.cols))
+	for i, c := range d.cols {
+		out[i] = c.Finish()
+	}
+	return out
+}
+
+func (d *keyDecoder) discard() {
+	for _, c := range d.cols {
+		c.Finish().Release()
+	}
+}

@@ -1,0 +1,168 @@
+// Package state is the keyed state of operators: tables in memory, snapshots of
+// them, and the tier behind for what is not in memory.
+//
+// # Pins and holds
+//
+// An operator never owns an entry. Resolve finds the entries of a batch of keys
+// and pins them: their slots are valid until the call into the operator ends
+// (Process, Advance, End or Flush, any), and no longer. Hold keeps a pinned entry
+// in its slot until the epoch ends, that is, until after the Flush that publishes
+// it. Whatever is neither pinned nor held may leave memory, and comes back in
+// another slot.
+//
+// So what an operator may carry from one call to the next are the slots in Held,
+// in their order, until the epoch ends; never a slot from Resolve, a slice from
+// Col, bytes or a row id. Options.EvictAll is a store that punishes each breach.
+//
+// A change to an entry counts only if the entry is marked dirty while it is pinned
+// or held. Creating an entry, and Rows.Add, mark it by themselves.
+//
+// A store and its tables belong to one goroutine. Tables own their memory: they
+// refer to no batch.
+package state
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// Options of a Store. The zero value keeps everything in memory.
+type Options struct {
+	// EvictAll is for tests: everything that is neither pinned nor held goes to
+	// Tier at the end of each call, slots and row ids are drawn at random, memory
+	// that is given up is overwritten, and EndCall reports uses of what was not
+	// pinned and changes that were not marked dirty.
+	EvictAll bool
+	// Seed is where EvictAll's randomness comes from.
+	Seed uint64
+	// Tier is where EvictAll puts entries; nil: a map.
+	Tier Tier
+}
+
+// Store is the keyed state of one operator in one shard.
+type Store struct {
+	opt     Options
+	names   []string // of tables, in the order of their making
+	tables  map[string]table
+	waiting map[string]*waiting // restored, their tables not made yet
+}
+
+// table is what a store asks of Values, Rows and Times.
+type table interface {
+	endCall() error
+	endEpoch() error
+	bytes() int64
+	entries() int64
+	clean() // a snapshot has everything
+	describe() string
+	save(w *snapshotWriter) error
+	restore(recs []record) error
+	fail(err error)
+}
+
+// NewStore returns an empty store.
+func NewStore(opt Options) *Store {
+	if opt.EvictAll && opt.Tier == nil {
+		opt.Tier = memoryTier{}
+	}
+	return &Store{opt: opt, tables: map[string]table{}, waiting: map[string]*waiting{}}
+}
+
+// Values makes the table of that name, with what was restored for it. The name is
+// unique in the store. If the restored table had another key or other columns, or
+// its data is corrupt, each Resolve says so.
+func (s *Store) Values(name string, key rowkey.Layout, cols []vector.Kind) *Values {
+	v := newValues(name, key, cols, s.opt)
+	v.evict = s.evictor()
+	s.register(name, v)
+	return v
+}
+
+// Rows makes the table of that name, as Values does.
+func (s *Store) Rows(name string, key rowkey.Layout, opt RowsOptions) *Rows {
+	r := newRows(name, key, opt, s.opt)
+	r.evict = s.evictor()
+	s.register(name, r)
+	return r
+}
+
+// Times makes the table of that name, as Values does; its Add and Due report what
+// Resolve would.
+func (s *Store) Times(name string, key rowkey.Layout) *Times {
+	t := newTimes(name, key, s.opt)
+	s.register(name, t)
+	return t
+}
+
+func (s *Store) evictor() *evictor {
+	if !s.opt.EvictAll {
+		return nil
+	}
+	return &evictor{tier: s.opt.Tier, rand: rand.New(rand.NewPCG(s.opt.Seed, uint64(len(s.names))))}
+}
+
+func (s *Store) register(name string, t table) {
+	if s.tables[name] != nil {
+		panic(fmt.Sprintf("state: two tables are called %q", name))
+	}
+	s.names = append(s.names, name)
+	s.tables[name] = t
+	if w := s.waiting[name]; w != nil {
+		delete(s.waiting, name)
+		if err := w.into(name, t); err != nil {
+			t.fail(err)
+		}
+	}
+}
+
+// EndCall says that a call into the operator has ended: pins are gone. The task
+// calls it, never the operator. With EvictAll it returns what the operator did
+// wrong; the other errors are those of writing state out.
+func (s *Store) EndCall() error {
+	for _, n := range s.names {
+		if err := s.tables[n].endCall(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndEpoch says that Flush has ended: pins and holds are gone. The task calls it,
+// instead of EndCall.
+func (s *Store) EndEpoch() error {
+	for _, n := range s.names {
+		if err := s.tables[n].endEpoch(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bytes is the memory that the store takes.
+func (s *Store) Bytes() int64 {
+	n := int64(0)
+	for _, t := range s.tables {
+		n += t.bytes()
+	}
+	for _, w := range s.waiting {
+		n += int64(cap(w.data))
+	}
+	return n
+}
+
+// Keys is the number of entries of all tables, in memory or not.
+func (s *Store) Keys() int64 {
+	n := int64(0)
+	for _, t := range s.tables {
+		n += t.entries()
+	}
+	return n
+}
+
+func corrupt(table string, err error) error {
+	return errs.New(errs.State, errs.Position{}, "state of table %q cannot be restored: %w", table, err)
+}
