@@ -2,6 +2,7 @@ package job
 
 import (
 	"sync"
+	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 )
@@ -30,7 +31,9 @@ type coordinator struct {
 	last   bool          // the last epoch has been ended
 	point  int64         // time of the last checkpoint
 
-	wake chan struct{}
+	ticks     <-chan time.Time
+	stopTicks func()
+	wake      chan struct{}
 
 	mu         sync.Mutex
 	full       uint64 // the epoch that has its rows
@@ -63,12 +66,13 @@ func newCoordinator(j *Job, cfg Config) *coordinator {
 	return c
 }
 
-// begin gives the readers their first epoch.
+// begin starts the clock's ticks and gives the readers their first epoch.
 func (c *coordinator) begin() {
 	p := c.job.program
 	c.turns = c.single && p.Bounded()
 	c.reading = len(p.Readers)
 	c.ended = make([]bool, c.reading)
+	c.ticks, c.stopTicks = c.clock.Ticker(c.cfg.FlushInterval)
 	c.epoch = c.newEpoch(1)
 	for _, r := range p.Readers {
 		r.Start(c.epoch)
@@ -161,14 +165,13 @@ func (c *coordinator) metrics() Metrics {
 
 // run ends epochs until the last is complete.
 func (c *coordinator) run() error {
-	ticks, stop := c.clock.Ticker(c.cfg.FlushInterval)
-	defer stop()
+	defer c.stopTicks()
 	due := false
 	for {
 		select {
 		case <-c.job.ctx.Done():
 			return nil
-		case <-ticks:
+		case <-c.ticks:
 			due = true
 		case <-c.wake:
 		}
