@@ -67,8 +67,8 @@ func (in *Input) FillUp(ctx context.Context) error {
 }
 
 // Fill reads more bytes behind the window. It reports whether there are any: false
-// without an error is the end of the file, or of ctx. The caller has seen to it with
-// TooLong that the window is not beyond the limit.
+// without an error is the end of the file, or of ctx. The caller has seen to it
+// that the window is not beyond the limit.
 func (in *Input) Fill(ctx context.Context) (bool, error) {
 	if in.eof {
 		return false, nil
@@ -92,12 +92,11 @@ func (in *Input) Fill(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// TooLong is nil when a record of n bytes is within the limit, else the error that
-// says so. at is where the record begins.
-func (in *Input) TooLong(n int, at errs.Position) error {
-	if n <= in.limit {
-		return nil
-	}
+// Limit is the largest size of a record.
+func (in *Input) Limit() int { return in.limit }
+
+// TooLong is the error that the record at the given place is beyond the limit.
+func (in *Input) TooLong(at errs.Position) error {
 	return errs.New(errs.Limit, at, "the record that begins at byte %d has more than %d bytes", at.Offset, in.limit).
 		In(in.file.Name()).WithHint("is a line end or a closing quote missing? 'max-line-bytes' raises the limit")
 }

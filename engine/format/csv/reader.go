@@ -187,12 +187,12 @@ func (r *reader) first(ctx context.Context) (fields []string, size int, ok bool,
 		if s.bad != "" {
 			return nil, 0, false, r.broken(s.bad, s.p)
 		}
-		if s.done {
-			return fields, s.p, true, r.in.TooLong(s.p, r.at(nil))
+		if s.done && s.p <= r.in.Limit() {
+			return fields, s.p, true, nil
 		}
 		fields = fields[:0]
-		if err := r.in.TooLong(len(w), r.at(nil)); err != nil {
-			return nil, 0, false, err
+		if len(w) > r.in.Limit() {
+			return nil, 0, false, r.in.TooLong(r.at(nil))
 		}
 		if more, err := r.in.Fill(ctx); err != nil || !more && !r.in.EOF() {
 			return nil, 0, false, err
@@ -258,8 +258,8 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 		if r.in.EOF() {
 			return nil, io.EOF
 		}
-		if err := r.in.TooLong(len(r.in.Bytes()), r.at(nil)); err != nil {
-			return nil, err
+		if len(r.in.Bytes()) > r.in.Limit() {
+			return nil, r.in.TooLong(r.at(nil))
 		}
 		more, err := r.in.Fill(ctx)
 		if err != nil {
@@ -317,9 +317,9 @@ func (r *reader) tokenize(limit int) (size int, err error) {
 			r.untoken()
 			return size, nil
 		}
-		if n := s.p - size; int64(n) > r.maxLine {
+		if s.p-size > r.in.Limit() {
 			r.untoken()
-			return size, r.in.TooLong(n, r.at(w[:size]))
+			return size, r.in.TooLong(r.at(w[:size]))
 		}
 		if field != r.fields {
 			if !r.ignore {

@@ -33,11 +33,15 @@ func (Format) Infer(ctx context.Context, f connector.File, opt connector.Options
 		size = 3
 	}
 	for range sampleRows {
-		n, err := r.between(w, size)
+		n, found, err := r.between(w, size)
 		if err != nil {
 			return nil, err
 		}
-		if size += n; size == len(w) {
+		size += n
+		if found == again {
+			continue
+		}
+		if found == more {
 			break
 		}
 		r.seek(w, size)
@@ -51,6 +55,9 @@ func (Format) Infer(ctx context.Context, f connector.File, opt connector.Options
 			return nil, r.explain(err, size)
 		}
 		size = r.offset()
+		if r.shape == arrayStart {
+			r.shape = array
+		}
 	}
 	if len(schema) == 0 {
 		return nil, errs.New(errs.Data, errs.Position{}, "the file has no object with members: its columns cannot be inferred").In(f.Name()).WithHint("declare the columns")

@@ -48,7 +48,8 @@ type shape uint8
 const (
 	unknownShape shape = iota // nothing was read yet
 	lines                     // objects with white space between them
-	array                     // elements of an array, before the next
+	arrayStart                // before the first element of an array
+	array                     // after an element
 	afterArray                // nothing may follow
 )
 
@@ -117,13 +118,13 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 		}
 		r.pass(size)
 		if r.in.EOF() {
-			if r.shape == array {
+			if r.shape == array || r.shape == arrayStart {
 				return nil, r.failed(len(r.in.Bytes()), "the array is not closed")
 			}
 			return nil, io.EOF
 		}
-		if err := r.in.TooLong(len(r.in.Bytes()), r.at(0)); err != nil {
-			return nil, err
+		if len(r.in.Bytes()) > r.in.Limit() {
+			return nil, r.in.TooLong(r.at(0))
 		}
 		more, err := r.in.Fill(ctx)
 		if err != nil {
@@ -144,51 +145,49 @@ func (r *reader) decode(b *vector.Builder, limit int) (size int, err error) {
 	}
 	ready := false // the decoder stands at size
 	for b.Len() < limit {
-		n, err := r.between(w, size)
-		if err != nil {
+		n, found, err := r.between(w, size)
+		switch {
+		case err != nil:
 			return size, err
+		case found == again:
+			size += n
+			continue
+		case found == more:
+			return size + n, nil
 		}
-		size += n
-		if size == len(w) {
-			return size, nil
-		}
-		if !ready || r.shape == array {
-			r.seek(w, size)
+		at := size + n
+		if !ready || r.shape != lines {
+			r.seek(w, at)
 			ready = true
 		}
-		err = r.row(b)
+		err = r.row(b, at)
 		end := r.offset()
 		switch {
-		case err == nil && int64(end-size) > r.maxLine:
-			b.DropRow()
-			return size, r.in.TooLong(end-size, r.at(size))
-		case err == nil:
-			size = end
-			continue
-		case errors.Is(err, errSkip): // the object was read, but is not wanted
+		case err == nil || errors.Is(err, errSkip): // read, but perhaps not wanted
 			b.DropRow()
 			size = end
+			if r.shape == arrayStart {
+				r.shape = array
+			}
 			continue
 		}
 		b.DropRow()
 		if errors.Is(err, io.ErrUnexpectedEOF) && !r.in.EOF() {
 			return size, nil
 		}
-		if r.ignore && isSyntax(err) {
-			// Go on with the next line: a broken object hides where it ends.
-			n := bytes.IndexByte(w[size:], '\n')
-			switch {
-			case n >= 0:
-				size += n + 1
-			case r.in.EOF():
-				size = len(w)
-			default:
-				return size, nil
-			}
-			ready = false
-			continue
+		if !r.ignore || !isSyntax(err) {
+			return size, r.explain(err, at)
 		}
-		return size, r.explain(err, size)
+		// Go on with the next line: a broken object hides where it ends.
+		switch n := bytes.IndexByte(w[at:], '\n'); {
+		case n >= 0:
+			size = at + n + 1
+		case r.in.EOF():
+			size = len(w)
+		default:
+			return size, nil
+		}
+		ready = false
 	}
 	return size, nil
 }
@@ -201,31 +200,45 @@ func isSyntax(err error) bool {
 	return errors.As(err, &e)
 }
 
-// between passes what stands before the next object, and finds out about arrays.
-func (r *reader) between(w []byte, p int) (n int, err error) {
-	i, comma := p, false
-	for ; i < len(w); i++ {
+// ahead is what between found.
+type ahead uint8
+
+const (
+	more   ahead = iota // the window ends first
+	again               // a bracket was passed
+	object              // something that should be an object
+)
+
+// between finds what comes after the place p where an object has ended, and how
+// many bytes before it can be passed.
+func (r *reader) between(w []byte, p int) (n int, found ahead, err error) {
+	comma := -1
+	for i := p; i < len(w); i++ {
 		switch c := w[i]; {
 		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
 		case c == '[' && r.shape == unknownShape:
-			r.shape = array
-		case c == ',' && r.shape == array && !comma:
-			comma = true
-		case c == ']' && r.shape == array && !comma:
+			r.shape = arrayStart
+			return i + 1 - p, again, nil
+		case c == ',' && r.shape == array && comma < 0:
+			comma = i
+		case c == ']' && (r.shape == arrayStart || r.shape == array) && comma < 0:
 			r.shape = afterArray
+			return i + 1 - p, again, nil
 		case r.shape == afterArray:
-			return 0, r.failed(i, "text follows the array")
+			return 0, more, r.failed(i, "text follows the array")
+		case r.shape == array && comma < 0 && !r.ignore:
+			return 0, more, r.failed(i, "a comma is missing before this element of the array")
 		default:
 			if r.shape == unknownShape {
 				r.shape = lines
 			}
-			return i - p, nil
+			return i - p, object, nil
 		}
 	}
-	if comma { // to be seen again, with what follows
-		return bytes.IndexByte(w[p:], ','), nil
+	if comma >= 0 { // it is passed with the object that follows
+		return comma - p, more, nil
 	}
-	return i - p, nil
+	return len(w) - p, more, nil
 }
 
 func (r *reader) seek(w []byte, at int) {
@@ -237,14 +250,14 @@ func (r *reader) seek(w []byte, at int) {
 // offset is how far in the window the decoder is.
 func (r *reader) offset() int { return r.from + int(r.dec.InputOffset()) }
 
-// row appends the values of one object to every column.
-func (r *reader) row(b *vector.Builder) error {
+// row appends the values of the object that begins at the given place to every
+// column.
+func (r *reader) row(b *vector.Builder, at int) error {
 	if k := r.dec.PeekKind(); k != '{' {
 		if k == 0 {
 			_, err := r.dec.ReadToken()
 			return err
 		}
-		at := r.offset()
 		if err := r.dec.SkipValue(); err != nil {
 			return err
 		}
@@ -307,6 +320,9 @@ func (r *reader) row(b *vector.Builder) error {
 	}
 	if skip != nil {
 		return skip
+	}
+	if r.offset()-at > r.in.Limit() {
+		return r.in.TooLong(r.at(at))
 	}
 	b.EndRow(kind)
 	return nil

@@ -1,0 +1,135 @@
+package parquet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
+
+// encoding is the connector.Encoding of one table.
+type encoding struct {
+	schema      sqltype.Schema
+	compression string
+}
+
+func (*encoding) Mode() sqltype.ChangelogMode { return sqltype.AppendMode }
+
+func (*encoding) Extension() string { return ".parquet" }
+
+// groupRows is the number of rows of a row group: what is held in memory, and what
+// one reader reads at least.
+const groupRows = 256 << 10
+
+func (e *encoding) writer(w io.Writer) (*pqarrow.FileWriter, error) {
+	codec := map[string]compress.Compression{
+		"ZSTD": compress.Codecs.Zstd, "SNAPPY": compress.Codecs.Snappy, "GZIP": compress.Codecs.Gzip,
+		"LZ4_RAW": compress.Codecs.Lz4Raw, "UNCOMPRESSED": compress.Codecs.Uncompressed,
+	}[e.compression]
+	props := pq.NewWriterProperties(pq.WithCompression(codec), pq.WithMaxRowGroupLength(groupRows))
+	return pqarrow.NewFileWriter(e.schema.Arrow(), onlyWriter{w}, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
+}
+
+// onlyWriter hides Close, which the file writer would call.
+type onlyWriter struct{ io.Writer }
+
+func (e *encoding) Encoder(w io.Writer) (connector.Encoder, error) {
+	fw, err := e.writer(w)
+	if err != nil {
+		return nil, err
+	}
+	return &encoder{w: fw, schema: e.schema.Arrow(), pool: vector.NewPool()}, nil
+}
+
+// Join writes the rows of the parts anew.
+func (e *encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
+	fw, err := e.writer(w)
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := e.copy(fw, p); err != nil {
+			return err
+		}
+	}
+	return fw.Close()
+}
+
+func (e *encoding) copy(fw *pqarrow.FileWriter, part io.ReadSeeker) error {
+	src, ok := part.(pq.ReaderAtSeeker)
+	if !ok {
+		all, err := io.ReadAll(part)
+		if err != nil {
+			return err
+		}
+		src = bytes.NewReader(all)
+	}
+	r, err := file.NewParquetReader(src)
+	if err != nil {
+		return err
+	}
+	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: vector.Target}, memory.DefaultAllocator)
+	if err != nil {
+		return err
+	}
+	schema, err := fr.Schema()
+	if err != nil {
+		return err
+	}
+	want := e.schema.Arrow()
+	for i, f := range want.Fields() {
+		if i >= schema.NumFields() || schema.Field(i).Name != f.Name || !arrow.TypeEqual(schema.Field(i).Type, f.Type) {
+			return fmt.Errorf("the file that is there has other columns: %v", schema)
+		}
+	}
+	for g := range r.NumRowGroups() {
+		rr, err := fr.GetRecordReader(context.Background(), nil, []int{g})
+		if err != nil {
+			return err
+		}
+		for rr.Next() {
+			if err := fw.WriteBuffered(rr.RecordBatch()); err != nil {
+				rr.Release()
+				return err
+			}
+		}
+		err = rr.Err()
+		rr.Release()
+		if err != nil && err != io.EOF {
+			return err
+		}
+	}
+	return nil
+}
+
+// encoder is the connector.Encoder of one file.
+type encoder struct {
+	w      *pqarrow.FileWriter
+	schema *arrow.Schema
+	pool   *vector.Pool
+}
+
+func (c *encoder) Write(b *vector.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	rec := b.Arrow(c.pool, c.schema)
+	defer rec.Release()
+	return c.w.WriteBuffered(rec)
+}
+
+// Flush does nothing: a row group is written when it is full.
+func (c *encoder) Flush() error { return nil }
+
+func (c *encoder) Close() error { return c.w.Close() }
