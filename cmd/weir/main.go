@@ -1,0 +1,35 @@
+// Command weir runs streaming SQL: files of statements or statements given as
+// arguments. Results go to standard output, everything else to standard error.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// The exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1 // a statement failed
+	exitUsage  = 2 // the command line was wrong
+)
+
+func main() {
+	// Each signal asks the program to end: the first gracefully, the second at once.
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	// A reader that goes away ("| head") is then an error of the write, not of the process.
+	signal.Ignore(syscall.SIGPIPE)
+	std := streams{
+		in:     os.Stdin,
+		out:    os.Stdout,
+		err:    os.Stderr,
+		outTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		errTTY: term.IsTerminal(int(os.Stderr.Fd())),
+	}
+	os.Exit(run(context.Background(), os.Args[1:], std, signals))
+}

@@ -1,0 +1,253 @@
+// Package conformance has black-box tests: SQL, input, and the rows that must come
+// out, in files below testdata/cases.
+//
+// A file declares tables, one a line, with the word retract or upsert when rows
+// are updated, and sink when the table is written:
+//
+//	tables
+//	bid (auction BIGINT, price BIGINT)
+//	top (auction BIGINT, price BIGINT, PRIMARY KEY (auction) NOT ENFORCED) upsert sink
+//	----
+//
+// and then has runs: SQL, and below it the rows of the tables in order of arrival.
+// The result is that of the last statement: what a SELECT gives, or what the sink
+// of an INSERT receives.
+//
+//	run
+//	SELECT price FROM bid WHERE auction = 1;
+//	bid +I 1 5
+//	----
+//	+I 5
+//
+// Every run is repeated at several batch sizes, degrees of parallelism and
+// schedules. The rows shown are those of batch size 1, parallelism 1 and one row
+// at a time; all others must give the same content in the end, and the same error.
+// Arguments of run:
+//
+//	fold       shows the content at the end, sorted, in place of the changes
+//	types      shows the columns' names and types first
+//	vary=none  runs only once: the result depends on the order of arrival
+//	gap=why    is not supported yet; the test fails when it is
+//
+// A date that is left out of a timestamp is 1970-01-01. With -rewrite the files are
+// rewritten with the rows that came out.
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/weirdb/weir/conformance/rows"
+	"github.com/weirdb/weir/conformance/scenario"
+	"github.com/weirdb/weir/engine/errs"
+)
+
+func TestConformance(t *testing.T) {
+	files, err := filepath.Glob("testdata/cases/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no case files", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			f := &caseFile{}
+			datadriven.RunTest(t, file, f.command)
+		})
+	}
+}
+
+// caseFile is what the directives of one file share.
+type caseFile struct {
+	tables []scenario.Table
+}
+
+func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "tables":
+		for line := range strings.Lines(d.Input) {
+			table, err := scenario.ParseTable(line)
+			if err != nil {
+				d.Fatalf(t, "%v", err)
+			}
+			f.tables = append(f.tables, table)
+		}
+		return ""
+	case "run":
+		r := &testRun{tables: f.tables, vary: true}
+		if err := r.parse(d); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
+		return r.run(t, d)
+	}
+	d.Fatalf(t, "there is no directive %q", d.Cmd)
+	return ""
+}
+
+// testRun is one run directive.
+type testRun struct {
+	tables      []scenario.Table
+	setup       []string // statements before the last
+	query       string
+	events      []event
+	fold, types bool
+	vary        bool
+	gap         string
+}
+
+// event is a row that arrives.
+type event struct{ table, row string }
+
+func (r *testRun) parse(d *datadriven.TestData) error {
+	for _, arg := range d.CmdArgs {
+		switch arg.Key {
+		case "fold":
+			r.fold = true
+		case "types":
+			r.types = true
+		case "vary":
+			r.vary = false
+		case "gap":
+			r.gap = strings.Join(arg.Vals, " ")
+		default:
+			return fmt.Errorf("run has no argument %q", arg.Key)
+		}
+	}
+	var names []string
+	for _, t := range r.tables {
+		names = append(names, regexp.QuoteMeta(t.Name))
+	}
+	isEvent := regexp.MustCompile(`^(` + strings.Join(names, "|") + `)\s+([+-][IUD].*)`)
+	var sql strings.Builder
+	for line := range strings.Lines(d.Input) {
+		if m := isEvent.FindStringSubmatch(line); m != nil {
+			r.events = append(r.events, event{m[1], strings.TrimSpace(m[2])})
+			continue
+		}
+		sql.WriteString(line)
+		if strings.HasSuffix(strings.TrimSpace(line), ";") {
+			r.setup = append(r.setup, r.query)
+			r.query = sql.String()
+			sql.Reset()
+		}
+	}
+	if strings.TrimSpace(sql.String()) != "" {
+		return errors.New("the last statement does not end with ;")
+	}
+	r.setup = slices.DeleteFunc(r.setup, func(s string) bool { return s == "" })
+	return nil
+}
+
+// variants are the configurations that every run is repeated in; the first decides
+// what is shown.
+func variants() []scenario.Config {
+	out := []scenario.Config{{BatchSize: 1, Parallelism: 1, Stepwise: true}}
+	for _, batch := range []int{1, 7, 8192} {
+		for _, parallel := range []int{1, 2, 4} {
+			seed := int64(batch)*31 + int64(parallel)
+			out = append(out, scenario.Config{BatchSize: batch, Parallelism: parallel, Seed: &seed})
+		}
+	}
+	return out
+}
+
+// outcome is what one execution gave.
+type outcome struct {
+	text   string   // as the file shows it
+	folded []string // the content at the end
+	err    string
+	code   errs.Code
+}
+
+func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
+	all := variants()
+	base := r.execute(t, all[0])
+	if base.code == errs.Unsupported && r.gap != "" {
+		return d.Expected // a known gap
+	}
+	if r.gap != "" {
+		t.Errorf("%s: the gap %q is closed: remove gap", d.Pos, r.gap)
+	}
+	if !r.vary {
+		return base.text
+	}
+	for _, cfg := range all[1:] {
+		got := r.execute(t, cfg)
+		if got.err != base.err {
+			t.Errorf("%s: %v: got error %q, else %q", d.Pos, cfg, got.err, base.err)
+		}
+		if base.err == "" && !slices.Equal(got.folded, base.folded) {
+			t.Errorf("%s: %v: the content differs\ngot  %s\nelse %s", d.Pos, cfg,
+				strings.Join(got.folded, "\n     "), strings.Join(base.folded, "\n     "))
+		}
+	}
+	return base.text
+}
+
+// execute runs the query once.
+func (r *testRun) execute(t *testing.T, cfg scenario.Config) outcome {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	result, err := r.result(ctx, cfg)
+	if err == nil {
+		var o outcome
+		if o, err = r.outcome(result); err == nil {
+			return o
+		}
+	}
+	o := outcome{code: errs.CodeOf(err), err: fmt.Sprintf("error %s: %v", errs.CodeOf(err), err)}
+	o.text = o.err
+	return o
+}
+
+func (r *testRun) outcome(result *scenario.Result) (outcome, error) {
+	var o outcome
+	var err error
+	if o.folded, err = rows.Fold(result.Rows, result.Key); err != nil {
+		return o, err
+	}
+	var lines []string
+	if r.types {
+		lines = append(lines, result.Schema.String())
+	}
+	if r.fold {
+		lines = append(lines, o.folded...)
+	} else {
+		for _, row := range result.Rows {
+			lines = append(lines, row.String())
+		}
+	}
+	o.text = strings.Join(lines, "\n")
+	return o, nil
+}
+
+func (r *testRun) result(ctx context.Context, cfg scenario.Config) (*scenario.Result, error) {
+	s, err := scenario.Open(ctx, cfg, r.tables)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	for _, sql := range r.setup {
+		if err := s.Execute(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	run, err := s.Start(ctx, r.query)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range r.events {
+		if err := s.Feed(ctx, e.table, e.row); err != nil {
+			return nil, err
+		}
+	}
+	return run.End(ctx)
+}

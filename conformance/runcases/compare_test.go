@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weirdb/weir/conformance/rows"
+	"github.com/weirdb/weir/conformance/scenario"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
+
+func result(key []int, changes ...rows.Row) *scenario.Result {
+	return &scenario.Result{
+		Schema: sqltype.Schema{{Name: "k", Type: sqltype.StringType}, {Name: "v", Type: sqltype.DoubleType}},
+		Key:    key,
+		Rows:   changes,
+	}
+}
+
+func change(kind vector.RowKind, values ...string) rows.Row {
+	return rows.Row{Kind: kind, Values: values}
+}
+
+func TestCompare(t *testing.T) {
+	one, more := json.Number("1.0"), json.Number("0.30000000000000001")
+	updated := result(nil, change(vector.Insert, "a", "1.0"), change(vector.UpdateBefore, "a", "1.0"), change(vector.UpdateAfter, "a", "0.30000000000000004"))
+	changelog := []Row{{"+U", "a", more}, {"+I", "a", one}, {"-U", "a", one, map[string]any{"phase": json.Number("2")}}}
+	tests := []struct {
+		name  string
+		got   *scenario.Result
+		want  Expected
+		exact bool
+		diff  string
+	}{
+		{"changes in any order", updated, Expected{Strict: "changelog", Changelog: changelog}, true, ""},
+		{"changes in this order", updated, Expected{Strict: "changelog", Changelog: changelog, Order: "exact"}, true, "the order differs"},
+		{"content of a changelog", updated, Expected{Strict: "changelog", Changelog: changelog}, false, ""},
+		{"content", updated, Expected{Strict: "final", Final: []Row{{"a", more}}}, true, ""},
+		{"other content", updated, Expected{Final: []Row{{"a", one}}}, false, "missing a 1; unexpected a 0.3"},
+		{"row missing", updated, Expected{Final: []Row{{"a", more}, {"b", nil}}}, false, "missing b NULL"},
+		{"row too many", updated, Expected{Final: []Row{}}, false, "unexpected a 0.3"},
+		{"upserts", result([]int{0}, change(vector.Insert, "a", "1.0"), change(vector.UpdateAfter, "a", "2.0")), Expected{Final: []Row{{"a", json.Number("2")}}}, true, ""},
+		{"arity", updated, Expected{Final: []Row{{"a"}}}, false, "1 values for 2 columns"},
+		{"taken away and never added", result(nil, change(vector.Delete, "a", "1.0")), Expected{Final: []Row{}}, false, "taken away"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.want.compare(tt.got, tt.exact)
+			if tt.diff == "" && err != nil || tt.diff != "" && (err == nil || !strings.Contains(err.Error(), tt.diff)) {
+				t.Errorf("got %v, want %q", err, tt.diff)
+			}
+		})
+	}
+}
+
+const sample = `{"format": "stream-sql-case/1", "family": "sample", "cases": [
+{"name": "filter", "family": "sample",
+ "tables": [{"name": "t", "columns": [{"name": "a", "type": "INT", "not_null": true}, {"name": "s", "type": "VARCHAR"}, {"name": "b", "as": "a * 2"}],
+   "primary_key": ["a"], "changelog_mode": "I", "rows": [["+I", 1, "x"], ["+I", 2, null, {"phase": 2}]]}],
+ "sinks": [{"name": "out", "columns": [{"name": "a", "type": "INT"}, {"name": "s", "type": "STRING"}]}],
+ "restart_after_phase_1": true,
+ "sql": ["INSERT INTO out SELECT b, s FROM t WHERE a > 0"],
+ "expected": {"outputs": [{"sink": "out", "order": "any", "changelog": [["+I", 4, null, {"phase": 2}], ["+I", 2, "x"]], "strict": "changelog"}]}},
+{"name": "udf", "family": "sample", "functions": [{"name": "f", "kind": "scalar"}], "sql": ["INSERT INTO out SELECT f(a) FROM t"]}
+]}`
+
+func readSample(t *testing.T) []Case {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sample.json"), []byte(sample), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cases, err := readCases([]string{dir})
+	if err != nil || len(cases) != 2 {
+		t.Fatal(len(cases), err)
+	}
+	return cases
+}
+
+func TestReadCases(t *testing.T) {
+	c := readSample(t)[0]
+	if got, want := c.Tables[0].columns(), "`a` INT NOT NULL, `s` STRING, `b` AS a * 2, PRIMARY KEY (`a`) NOT ENFORCED"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	steps := c.steps()
+	if len(steps) != 2 || len(steps[0].Rows) != 1 || len(steps[1].Rows) != 1 {
+		t.Errorf("got steps %v", steps)
+	}
+}
+
+func TestRun(t *testing.T) {
+	cases := readSample(t)
+	for _, tt := range []struct {
+		set    settings
+		c      Case
+		status Status
+	}{
+		{settings{batch: 1, parallel: 1}, cases[0], Passed},
+		{settings{batch: 100, parallel: 2}, cases[0], Passed},
+		{settings{batch: 1, parallel: 1, restart: true}, cases[0], Skipped},
+		{settings{batch: 1, parallel: 1}, cases[1], Skipped},
+	} {
+		if got := tt.c.run(context.Background(), tt.set); got.Status != tt.status {
+			t.Errorf("%v: %v, want %s", tt.set, got, tt.status)
+		}
+	}
+}
+
+func TestTableEndsWithTheCounts(t *testing.T) {
+	var out strings.Builder
+	err := writeTable(&out, []Outcome{
+		{"a", "x", Passed, ""}, {"b", "x", Failed, "missing 1"}, {"c", "y", Skipped, "OVER"}, {"d", "y", Skipped, "OVER"},
+	})
+	want := `family  passed  failed  skipped
+x       1       1       0
+y       0       0       2
+
+skipped for want of
+    2  OVER
+
+FAILED b (x)
+  missing 1
+
+1 passed, 1 failed, 2 skipped
+`
+	if err != nil || out.String() != want {
+		t.Errorf("got %v\n%s\nwant\n%s", err, out.String(), want)
+	}
+}

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weirdb/weir/conformance/scenario"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
+
+// Status is how a case ended.
+type Status string
+
+// The statuses.
+const (
+	Passed  Status = "passed"
+	Failed  Status = "failed"
+	Skipped Status = "skipped"
+)
+
+// Outcome is a line of the report.
+type Outcome struct {
+	Name   string `json:"name"`
+	Family string `json:"family"`
+	Status Status `json:"status"`
+	Reason string `json:"reason"` // what is wrong or missing
+}
+
+// settings are the flags that runs depend on.
+type settings struct {
+	batch, parallel int
+	restart         bool
+}
+
+// rowByRow reports whether every row takes effect by itself: only then is a
+// changelog Flink's, change by change.
+func (s settings) rowByRow() bool { return s.batch == 1 && s.parallel == 1 }
+
+// skip is the feature that keeps a case from being run.
+type skip string
+
+func (s skip) Error() string { return string(s) }
+
+// run executes the case and says how it ended.
+func (c *Case) run(ctx context.Context, set settings) Outcome {
+	out := Outcome{Name: c.Name, Family: c.Family, Status: Passed}
+	err := c.check(ctx, set)
+	var feature skip
+	var e *errs.Error
+	switch {
+	case err == nil:
+	case errors.As(err, &feature):
+		out.Status, out.Reason = Skipped, string(feature)
+	case errors.As(err, &e) && e.Code == errs.Unsupported:
+		out.Status, out.Reason = Skipped, e.Msg
+	default:
+		out.Status, out.Reason = Failed, err.Error()
+	}
+	return out
+}
+
+// missing is the feature that keeps the case from being run, or "".
+func (c *Case) missing(set settings) skip {
+	switch {
+	case len(c.Functions) > 0:
+		return skip("user-defined function (" + c.Functions[0].Kind + ")")
+	case len(c.SQL) == 0:
+		return "Table API"
+	case set.restart && c.Restart, c.Sensitive != "":
+		return "restart from a savepoint"
+	}
+	return ""
+}
+
+// check executes the case and compares what its sinks received.
+func (c *Case) check(ctx context.Context, set settings) error {
+	if feature := c.missing(set); feature != "" {
+		return feature
+	}
+	tables, err := c.tables()
+	if err != nil {
+		return err
+	}
+	cfg := scenario.Config{BatchSize: set.batch, Parallelism: set.parallel, Stepwise: set.rowByRow()}
+	exact := set.rowByRow()
+	if c.Config["table.exec.mini-batch.enabled"] == true {
+		// Changes of rows that come together are sent as one, at any batch size.
+		cfg.BatchSize, cfg.Stepwise = 0, false
+	}
+	s, err := scenario.Open(ctx, cfg, tables)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	results, err := c.execute(ctx, s)
+	if c.Expected.Error != "" {
+		return c.refused(err)
+	}
+	if err != nil {
+		return err
+	}
+	for _, want := range c.Expected.Outputs {
+		result := results[want.Sink]
+		if result == nil {
+			return fmt.Errorf("no statement writes %s", want.Sink)
+		}
+		if err := want.compare(result, exact); err != nil {
+			return fmt.Errorf("%s: %w", want.Sink, err)
+		}
+	}
+	return nil
+}
+
+// refused checks the end of a case whose statement has to be refused.
+func (c *Case) refused(err error) error {
+	if err == nil {
+		return fmt.Errorf("accepted, but: %s", c.Expected.Error)
+	}
+	if code := errs.CodeOf(err); code == errs.Unsupported || code == errs.Internal {
+		return err
+	}
+	return nil
+}
+
+// tables declares sources and sinks.
+func (c *Case) tables() ([]scenario.Table, error) {
+	var out []scenario.Table
+	for _, t := range c.Tables {
+		mode, err := parseMode(t.Mode)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, scenario.Table{Name: t.Name, Columns: t.columns(), Mode: mode})
+	}
+	for _, s := range c.Sinks {
+		mode := sqltype.RetractMode
+		if len(s.PrimaryKey) > 0 {
+			mode = sqltype.UpsertMode
+		}
+		for _, key := range []string{"changelog-mode", "sink-changelog-mode-enforced"} {
+			if s.Options[key] == "" {
+				continue
+			}
+			m, err := parseMode(s.Options[key])
+			if err != nil {
+				return nil, err
+			}
+			mode = m
+		}
+		out = append(out, scenario.Table{Name: s.Name, Columns: s.columns(), Mode: mode, Sink: true})
+	}
+	return out, nil
+}
+
+func parseMode(text string) (sqltype.ChangelogMode, error) {
+	var m sqltype.ChangelogMode
+	for _, part := range strings.Split(text, ",") {
+		i := slices.Index([]string{"I", "UB", "UA", "D"}, part)
+		if i < 0 {
+			return 0, fmt.Errorf("there is no changelog mode %q", text)
+		}
+		m = m.With(vector.RowKind(i))
+	}
+	return m, nil
+}
+
+// execute runs the case's statements, feeds its rows, and returns what each sink
+// received.
+func (c *Case) execute(ctx context.Context, s *scenario.Session) (map[string]*scenario.Result, error) {
+	for _, sql := range c.SetupSQL {
+		if err := s.Execute(ctx, sql); err != nil {
+			return nil, err
+		}
+	}
+	runs := map[string]*scenario.Run{}
+	for _, sql := range c.SQL {
+		run, err := s.Start(ctx, sql)
+		if err != nil {
+			return nil, err
+		}
+		runs[run.Sink()] = run
+	}
+	for _, step := range c.steps() {
+		if err := step.take(ctx, s, runs); err != nil {
+			return nil, err
+		}
+	}
+	results := map[string]*scenario.Result{}
+	for sink, run := range runs {
+		result, err := run.End(ctx)
+		if err != nil {
+			return nil, err
+		}
+		results[sink] = result
+	}
+	return results, nil
+}
+
+// steps are the case's own, or without any the rows of phase 1, table by table,
+// then those of phase 2.
+func (c *Case) steps() []Step {
+	if c.Steps != nil {
+		return c.Steps
+	}
+	var out []Step
+	for phase := 1; phase <= 2; phase++ {
+		for _, t := range c.Tables {
+			step := Step{Feed: t.Name}
+			for _, r := range t.Rows {
+				if p, row := r.phase(); p == phase {
+					step.Rows = append(step.Rows, row)
+				}
+			}
+			out = append(out, step)
+		}
+	}
+	return out
+}
+
+// take feeds rows to a table, or compares a sink with what it must hold by now.
+func (s Step) take(ctx context.Context, in *scenario.Session, runs map[string]*scenario.Run) error {
+	if s.Check == "" {
+		for _, row := range s.Rows {
+			err := in.FeedFunc(ctx, s.Feed, func(b *vector.Builder, schema sqltype.Schema) error {
+				return row.appendChange(b, schema)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := in.Sync(ctx); err != nil {
+		return err
+	}
+	want := Expected{Final: s.Rows}
+	if err := want.compare(runs[s.Check].Result(), false); err != nil {
+		return fmt.Errorf("%s before the end: %w", s.Check, err)
+	}
+	return nil
+}

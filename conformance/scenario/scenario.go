@@ -1,0 +1,253 @@
+// Package scenario runs SQL in an engine of its own over rows that a test feeds,
+// one at a time or all at once, and collects what comes out.
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/weirdb/weir/conformance/rows"
+	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
+
+// Config says how a scenario runs.
+type Config struct {
+	BatchSize, Parallelism int
+	// Stepwise waits after every row until its effects are seen, so that rows of
+	// several tables act in the order in which they were fed. Otherwise the tables
+	// are read at their own pace.
+	Stepwise bool
+	// Seed chooses the schedule of the tasks; nil: the system's.
+	Seed *int64
+}
+
+func (c Config) String() string {
+	s := fmt.Sprintf("batch %d, parallel %d", c.BatchSize, c.Parallelism)
+	if c.Stepwise {
+		s += ", stepwise"
+	}
+	if c.Seed != nil {
+		s += fmt.Sprintf(", seed %d", *c.Seed)
+	}
+	return s
+}
+
+// Session is an engine with the tables of a scenario.
+type Session struct {
+	eng      *engine.Engine
+	tables   tables
+	pool     *vector.Pool // of the rows fed
+	stepwise bool
+	runs     []*Run
+}
+
+// Open starts an engine and creates the tables.
+func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
+	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise}
+	for _, t := range decl {
+		s.tables[t.Name] = newTable(t)
+	}
+	eng, err := engine.Open(ctx, engine.Config{
+		Parallelism: cfg.Parallelism,
+		BatchSize:   cfg.BatchSize,
+		// Marks come from Sync alone where every step counts.
+		FlushInterval: map[bool]time.Duration{true: time.Hour}[cfg.Stepwise],
+		Connectors:    []connector.Connector{s.tables},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.eng = eng
+	for _, t := range decl {
+		if err := s.Execute(ctx, t.ddl()); err != nil {
+			eng.Close()
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// Close ends the engine.
+func (s *Session) Close() error { return s.eng.Close() }
+
+// Execute runs a statement that has no rows.
+func (s *Session) Execute(ctx context.Context, sql string) error {
+	q, err := s.eng.ExecuteSQL(ctx, sql)
+	if err != nil {
+		return err
+	}
+	return q.Wait(ctx)
+}
+
+// Run is a running query.
+type Run struct {
+	s    *Session
+	q    *engine.Query
+	sink *table // of an INSERT, else nil
+
+	drained chan struct{} // closed when every row of the changelog is in out
+	mu      sync.Mutex
+	out     []rows.Row
+	err     error
+}
+
+// Result is what a query gave.
+type Result struct {
+	Schema sqltype.Schema
+	Key    []int // of an upsert sink: the columns by which Rows replace each other
+	Rows   []rows.Row
+}
+
+var insertInto = regexp.MustCompile("(?is)^\\s*INSERT\\s+INTO\\s+`?(\\w+)")
+
+// Start starts a SELECT or INSERT.
+func (s *Session) Start(ctx context.Context, sql string) (*Run, error) {
+	q, err := s.eng.ExecuteSQL(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{s: s, q: q, drained: make(chan struct{})}
+	s.runs = append(s.runs, r)
+	if m := insertInto.FindStringSubmatch(sql); m != nil {
+		r.sink = s.tables[m[1]]
+	}
+	if log := q.Changelog(); log != nil {
+		go r.drain(ctx, log)
+	} else {
+		close(r.drained)
+	}
+	if s.stepwise {
+		if err := s.Sync(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// drain collects the changelog.
+func (r *Run) drain(ctx context.Context, log *engine.Changelog) {
+	defer close(r.drained)
+	defer log.Close()
+	for {
+		b, err := log.Next(ctx)
+		if err != nil {
+			if err != io.EOF {
+				r.err = err
+			}
+			return
+		}
+		r.mu.Lock()
+		r.out = rows.FromBatch(r.out, r.q.Schema(), b)
+		r.mu.Unlock()
+		b.Release()
+	}
+}
+
+// Feed adds a row, written as "+I 1 'a b' NULL", to a table.
+func (s *Session) Feed(ctx context.Context, name, row string) error {
+	return s.FeedFunc(ctx, name, func(b *vector.Builder, schema sqltype.Schema) error {
+		return rows.ParseRow(b, schema, row)
+	})
+}
+
+// FeedFunc adds the row that build appends to the builder.
+func (s *Session) FeedFunc(ctx context.Context, name string, build func(*vector.Builder, sqltype.Schema) error) error {
+	t := s.tables[name]
+	if t == nil {
+		return fmt.Errorf("the scenario has no table %q", name)
+	}
+	if t.schema == nil {
+		return nil // no query reads it
+	}
+	b := vector.NewBuilder(s.pool, t.schema.Kinds())
+	if err := build(b, t.schema); err != nil {
+		return fmt.Errorf("a row for table %s: %w", name, err)
+	}
+	row := b.Finish()
+	t.update(func() { t.in = append(t.in, row) })
+	if s.stepwise {
+		return s.Sync(ctx)
+	}
+	return nil
+}
+
+// Sync waits until the effects of all rows fed so far are seen. It returns the
+// error of a query that failed.
+func (s *Session) Sync(ctx context.Context) error {
+	for _, r := range s.runs {
+		if err := r.sync(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Run) sync(ctx context.Context) error {
+	reading, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() { // a query that has failed reads no more
+		if err := r.q.Wait(reading); err != nil {
+			cancel(err)
+		}
+	}()
+	for _, t := range r.s.tables {
+		if !t.read(reading) {
+			return context.Cause(reading)
+		}
+	}
+	return r.q.Sync(ctx)
+}
+
+// Sink is the name of the table that an INSERT writes, or "".
+func (r *Run) Sink() string {
+	if r.sink == nil {
+		return ""
+	}
+	return r.sink.Name
+}
+
+// Rows are the changes seen so far.
+func (r *Run) Rows() []rows.Row {
+	mu, out := &r.mu, &r.out
+	if r.sink != nil {
+		mu, out = &r.sink.mu, &r.sink.out
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return append([]rows.Row(nil), *out...)
+}
+
+// End ends the input, waits for the query's end and returns all changes.
+func (r *Run) End(ctx context.Context) (*Result, error) {
+	for _, t := range r.s.tables {
+		t.update(func() { t.ended = true })
+	}
+	err := r.q.Wait(ctx)
+	<-r.drained
+	if err == nil {
+		err = r.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.Result(), nil
+}
+
+// Result is what the query has given so far.
+func (r *Run) Result() *Result {
+	out := &Result{Rows: r.Rows(), Schema: r.q.Schema()}
+	if r.sink != nil {
+		out.Schema = r.sink.schema
+		if !r.sink.Mode.Has(vector.UpdateBefore) && !r.sink.Mode.InsertOnly() {
+			out.Key = r.sink.key
+		}
+	}
+	return out
+}
