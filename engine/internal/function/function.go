@@ -189,7 +189,7 @@ func (r *registry) add(name string, s *Scalar) {
 	r.scalars[name] = s
 	if c := name[0]; c >= 'A' && c <= 'Z' && !strings.Contains(name, " ") {
 		switch name {
-		case "AND", "OR", "NOT", "NEG", "LIKE", "IN":
+		case "AND", "OR", "NOT", "NEG", "LIKE", "ILIKE", "IN":
 		default:
 			r.names = append(r.names, name)
 		}
