@@ -1,5 +1,7 @@
 package parse
 
+import "github.com/weirdb/weir/engine/errs"
+
 // Expr is a scalar expression.
 type Expr interface {
 	Node
@@ -90,7 +92,7 @@ const (
 type Binary struct {
 	Place
 	Op          BinaryOp
-	OpAt        Place // of the operator
+	OpAt        errs.Position // of the operator
 	Left, Right Expr
 }
 

@@ -98,7 +98,8 @@ const (
 	Except
 )
 
-// SetOp combines two queries; a chain is left-deep. Each side is a *Select,
+// SetOp combines two queries; a chain is left-deep. Its position is that of the
+// word UNION, INTERSECT or EXCEPT. Each side is a *Select,
 // *Values, *SetOp or parenthesised *Query.
 type SetOp struct {
 	Place

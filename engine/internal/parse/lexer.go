@@ -1,0 +1,342 @@
+package parse
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/weirdb/weir/engine/errs"
+)
+
+// lexer cuts a script into tokens. Strings are ANSI: ” is a quote and the
+// backslash an ordinary character. Comments are dropped, hints are kept.
+type lexer struct {
+	text      string
+	at        int
+	line      int
+	lineStart int // offset of the line's first byte
+	wide      int // bytes of the line up to at that continue a character
+	toks      []token
+	upper     map[string]string
+}
+
+// lex returns the tokens of text, the last one a tokEnd.
+func lex(text string) ([]token, *errs.Error) {
+	l := &lexer{text: text, line: 1, toks: make([]token, 0, len(text)/5+8), upper: map[string]string{}}
+	if strings.HasPrefix(text, "\ufeff") {
+		l.step(len("\ufeff"))
+		l.wide++ // a byte order mark takes no column
+	}
+	for {
+		l.skipBlank()
+		if l.at == len(text) {
+			l.add(tokEnd, l.at, "")
+			return l.toks, nil
+		}
+		if err := l.next(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l *lexer) pos() errs.Position {
+	return errs.Position{Line: l.line, Column: l.at - l.lineStart - l.wide + 1, Offset: l.at}
+}
+
+// step moves n bytes on and keeps count of lines and characters.
+func (l *lexer) step(n int) {
+	for _, c := range []byte(l.text[l.at : l.at+n]) {
+		l.at++
+		switch {
+		case c == '\n':
+			l.line++
+			l.lineStart, l.wide = l.at, 0
+		case c&0xC0 == 0x80:
+			l.wide++
+		}
+	}
+}
+
+// add appends the token from the current place to end and moves there.
+func (l *lexer) add(kind tokenKind, end int, word string) {
+	l.toks = append(l.toks, token{
+		kind: kind, start: int32(l.at), end: int32(end), word: word,
+		line: int32(l.line), col: int32(l.at - l.lineStart - l.wide + 1),
+	})
+	l.step(end - l.at)
+}
+
+func (l *lexer) skipBlank() {
+	for l.at < len(l.text) {
+		c := l.text[l.at]
+		if c == ' ' || c == '\t' || c == '\r' || c == '\f' {
+			l.at++
+			continue
+		}
+		if c == '\n' {
+			l.step(1)
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			if r, n := utf8.DecodeRuneInString(l.text[l.at:]); unicode.IsSpace(r) {
+				l.step(n)
+				continue
+			}
+		}
+		return
+	}
+}
+
+// next reads one token or comment.
+func (l *lexer) next() *errs.Error {
+	rest := l.text[l.at:]
+	c := rest[0]
+	switch {
+	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_':
+		if (c == 'x' || c == 'X') && len(rest) > 1 && rest[1] == '\'' {
+			return l.hex()
+		}
+		l.wordToken()
+		return nil
+	case c == '\'' || c == '"' || c == '`':
+		return l.quoted(c)
+	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9' && !l.afterName():
+		return l.number()
+	case strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "//") && l.startsLine():
+		n := strings.IndexByte(rest, '\n')
+		if n < 0 {
+			n = len(rest)
+		}
+		l.step(n)
+		return nil
+	case strings.HasPrefix(rest, "/*"):
+		return l.comment(rest)
+	}
+	if op := operatorAt(rest); op != "" {
+		l.add(tokOp, l.at+len(op), op)
+		return nil
+	}
+	r, _ := utf8.DecodeRuneInString(rest)
+	if isWordStart(r) {
+		l.wordToken()
+		return nil
+	}
+	return l.strange(r)
+}
+
+// startsLine reports whether nothing but blanks stands before on the line.
+func (l *lexer) startsLine() bool {
+	return strings.TrimLeft(l.text[l.lineStart:l.at], " \t") == ""
+}
+
+// afterName reports whether the last token is a name without a gap: t.1 is no number.
+func (l *lexer) afterName() bool {
+	if len(l.toks) == 0 {
+		return false
+	}
+	t := l.toks[len(l.toks)-1]
+	return int(t.end) == l.at && (t.kind == tokWord || t.kind == tokQuoted || t.word == "]" || t.word == ")")
+}
+
+// strange is the error for a character that begins no token.
+func (l *lexer) strange(r rune) *errs.Error {
+	e := errs.New(errs.Syntax, l.pos(), "unexpected character %q", r)
+	switch r {
+	case '“', '”', '„', '‘', '’', '´':
+		return e.WithHint("use plain quotes: 'text' for strings, `name` or \"name\" for identifiers")
+	case '#':
+		return e.WithHint("comments begin with --")
+	case '\\':
+		return e.WithHint("a statement ends with ;")
+	case '@', '$':
+		return e.WithHint("variables and parameters are not known; names that begin with %c are quoted with backquotes", r)
+	case utf8.RuneError:
+		return e.WithHint("the text is not UTF-8")
+	}
+	return e
+}
+
+func isWordStart(r rune) bool { return r == '_' || unicode.IsLetter(r) }
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$'
+}
+
+// wordEnd is the offset after the word that begins at offset at.
+func wordEnd(text string, at int) int {
+	for at < len(text) {
+		c := text[at]
+		if isWordByte(c) {
+			at++
+			continue
+		}
+		if c < utf8.RuneSelf {
+			break
+		}
+		r, n := utf8.DecodeRuneInString(text[at:])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
+			break
+		}
+		at += n
+	}
+	return at
+}
+
+// longestKeyword bounds the words that are looked up.
+const longestKeyword = 24
+
+func (l *lexer) wordToken() {
+	end := wordEnd(l.text, l.at)
+	l.add(tokWord, end, l.upperWord(l.text[l.at:end]))
+}
+
+// upperWord is s in upper case, made once for each spelling in the script. Words
+// that are too long for a keyword or not ASCII get "".
+func (l *lexer) upperWord(s string) string {
+	if len(s) > longestKeyword {
+		return ""
+	}
+	if w, ok := l.upper[s]; ok {
+		return w
+	}
+	w := ""
+	if isASCII(s) {
+		w = strings.ToUpper(s)
+	}
+	l.upper[s] = w
+	return w
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// quoted reads '...', "..." or `...`; the doubled quote stands for itself.
+func (l *lexer) quoted(q byte) *errs.Error {
+	for at := l.at + 1; ; {
+		n := strings.IndexByte(l.text[at:], q)
+		if n < 0 {
+			break
+		}
+		at += n + 1
+		if at < len(l.text) && l.text[at] == q {
+			at++
+			continue
+		}
+		if q == '\'' {
+			l.add(tokString, at, "")
+			return nil
+		}
+		if at-l.at == 2 {
+			return errs.New(errs.Syntax, l.pos(), "an identifier in quotes is empty").WithHint("strings are written in single quotes: ''")
+		}
+		l.add(tokQuoted, at, "")
+		return nil
+	}
+	if q == '\'' {
+		return errs.New(errs.Syntax, l.pos(), "the string is not closed").WithHint("close it with '; a quote inside a string is written twice: ''")
+	}
+	return errs.New(errs.Syntax, l.pos(), "the identifier in quotes is not closed").WithHint("close it with %c", q)
+}
+
+func (l *lexer) hex() *errs.Error {
+	end := strings.IndexByte(l.text[l.at+2:], '\'')
+	if end < 0 {
+		return errs.New(errs.Syntax, l.pos(), "the binary string is not closed").WithHint("close it with '")
+	}
+	digits := l.text[l.at+2 : l.at+2+end]
+	if len(digits)%2 != 0 || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
+		return errs.New(errs.Syntax, l.pos(), "X'%s' is no binary string", clip(digits)).WithHint("two hexadecimal digits make a byte: X'0AFF'")
+	}
+	l.add(tokHex, l.at+3+end, "")
+	return nil
+}
+
+func (l *lexer) number() *errs.Error {
+	at, kind := l.at, tokInt
+	digits := func() {
+		for at < len(l.text) && l.text[at] >= '0' && l.text[at] <= '9' {
+			at++
+		}
+	}
+	digits()
+	if at < len(l.text) && l.text[at] == '.' && !strings.HasPrefix(l.text[at:], "..") {
+		kind = tokDecimal
+		at++
+		digits()
+	}
+	if at < len(l.text) && (l.text[at] == 'e' || l.text[at] == 'E') {
+		mark := at
+		at++
+		if at < len(l.text) && (l.text[at] == '+' || l.text[at] == '-') {
+			at++
+		}
+		first := at
+		digits()
+		if at > first {
+			kind = tokApprox
+		} else {
+			at = mark
+		}
+	}
+	if end := wordEnd(l.text, at); end > at {
+		word := l.text[l.at:end]
+		e := errs.New(errs.Syntax, l.pos(), "%q is neither a number nor a name", clip(word))
+		switch {
+		case strings.HasPrefix(word, "0x") || strings.HasPrefix(word, "0X"):
+			return e.WithHint("binary strings are written X'0AFF'")
+		case kind == tokInt:
+			return e.WithHint("a name that begins with a digit is quoted: `%s`", clip(word))
+		}
+		return e
+	}
+	l.add(kind, at, "")
+	return nil
+}
+
+func (l *lexer) comment(rest string) *errs.Error {
+	n := strings.Index(rest[2:], "*/")
+	if n < 0 {
+		return errs.New(errs.Syntax, l.pos(), "the comment is not closed").WithHint("close it with */")
+	}
+	if strings.HasPrefix(rest, "/*+") && n > 0 {
+		l.add(tokHint, l.at+n+4, "")
+	} else {
+		l.step(n + 4)
+	}
+	return nil
+}
+
+// operators, longest first. Those that the dialect lacks are here too, for a
+// good error message.
+var operators = [...]string{
+	"<=>", "->>", "<>", "!=", "<=", ">=", "==", "||", "=>", "->", "::", ":=", "&&", "..",
+	"(", ")", "[", "]", "{", "}", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", ":", "?", "!", "~", "&", "|", "^",
+}
+
+func operatorAt(s string) string {
+	for _, op := range operators {
+		if strings.HasPrefix(s, op) {
+			return op
+		}
+	}
+	return ""
+}
+
+// clip shortens what an error message quotes.
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "..."
+}

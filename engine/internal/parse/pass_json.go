@@ -1,0 +1,79 @@
+package parse
+
+// jsonCall rewrites the clauses of the JSON functions to named arguments:
+// RETURNING t is RETURNING => type, NULL ON EMPTY is "ON EMPTY" => NULL,
+// DEFAULT x ON ERROR is "ON ERROR" => x, KEY k VALUE v is k, v.
+func (f *fragment) jsonCall(open, end int) {
+	start := open + 1 // of the clause or argument
+	for i := open + 1; i < end && f.err == nil; i = f.skip(i) {
+		switch w := f.word(i); {
+		case w == ",":
+			start = i + 1
+		case w == "KEY" && i == start && f.word(i+1) != "," && i+1 < end:
+			f.take(i, "")
+		case w == "VALUE" && i > start && f.endsOperand(i-1):
+			f.take(i, ",")
+			start = i + 1
+		case w == ":" && f.kind(i) == tokOp:
+			f.take(i, ",")
+			start = i + 1
+		case w == "RETURNING" && i > start:
+			c := f.cursorAt(i+1, end)
+			t := c.dataType()
+			if !f.done(c) {
+				return
+			}
+			f.jsonClause(i, c.at-1, "RETURNING", &TypeArg{Place: t.Place, Type: t})
+			i = c.at - 2
+			start = i + 1
+		case w == "DEFAULT" && i > start:
+			on := i + 1
+			for on < end && f.word(on) != "ON" {
+				on = f.skip(on)
+			}
+			if on == end || on == i+1 {
+				return
+			}
+			name := "ON " + f.word(on+1)
+			f.take(i, ", "+f.opener(&NamedArg{Place: Place{f.tokPos(i)}, Name: Ident{Value: name}}, i, on+1))
+			f.drop(on, on+2)
+			f.closeAfter(on + 1)
+			i = on
+		case w == "ON" && (f.word(i+1) == "EMPTY" || f.word(i+1) == "ERROR" || f.word(i+1) == "NULL"):
+			first := i - 1
+			if f.word(i-2) == "EMPTY" {
+				first = i - 2
+			}
+			name, value := "ON "+f.word(i+1), &Symbol{Place: Place{f.tokPos(first)}, Name: f.phrase(first, i)}
+			f.jsonClause(first, i+1, name, value)
+			i++
+		case w == "WRAPPER":
+			first := i
+			for first > start && (f.word(first-1) == "ARRAY" || f.word(first-1) == "CONDITIONAL" || f.word(first-1) == "UNCONDITIONAL" || f.word(first-1) == "WITH" || f.word(first-1) == "WITHOUT") {
+				first--
+			}
+			f.jsonClause(first, i, "WRAPPER", &Symbol{Place: Place{f.tokPos(first)}, Name: f.phrase(first, i)})
+		}
+	}
+}
+
+// phrase is the words of the tokens [from, to).
+func (f *fragment) phrase(from, to int) string {
+	s := ""
+	for i := from; i < to; i++ {
+		if i > from {
+			s += " "
+		}
+		s += f.word(i)
+	}
+	return s
+}
+
+// jsonClause makes the tokens first to last a named argument.
+func (f *fragment) jsonClause(first, last int, name string, value Expr) {
+	arg := &NamedArg{Place: Place{f.tokPos(first)}, Name: Ident{Place: Place{f.tokPos(first)}, Value: name}, Value: value}
+	f.leaf(arg, first, last)
+	if f.word(first-1) != "(" && f.word(first-1) != "," {
+		f.edit(first).text = ", " + f.edit(first).text
+	}
+}

@@ -1,0 +1,53 @@
+package parse
+
+// nameAt is the dotted name that begins at token i.
+func (f *fragment) nameAt(i int) Name {
+	n := Name{f.script.ident(&f.toks[i])}
+	for last := f.nameEnd(i); i < last; {
+		i += 2
+		n = append(n, f.script.ident(&f.toks[i]))
+	}
+	return n
+}
+
+// names reads the names that are left: columns, tables, aliases, functions.
+// Reserved words stay, for vitess.
+func (f *fragment) names() {
+	for i := f.lo; i < f.hi; i++ {
+		t := &f.toks[i]
+		if t.kind != tokWord && t.kind != tokQuoted || f.taken(i) || f.word(i-1) == "." {
+			continue
+		}
+		called := false
+		if !t.isName() {
+			if !callable[t.word] || f.word(i+1) != "(" || f.in(i) == inFrom {
+				continue
+			}
+			called = true
+		}
+		last := f.nameEnd(i)
+		if f.word(last+1) == "." && f.word(last+2) == "*" && !f.taken(last+2) {
+			f.leaf(&starMark{f.nameAt(i)}, i, last+2)
+			i = last + 2
+			continue
+		}
+		called = called || f.word(last+1) == "(" && f.in(i) != inWith
+		if !called {
+			f.drop(i, last+1)
+			f.caller(f.nameAt(i), i, last)
+			i = last
+			continue
+		}
+		open := last + 1
+		end := f.closer(open)
+		if e, ok := f.ends[open]; ok {
+			end = e
+		}
+		call := f.call(open)
+		call.Place, call.Name = Place{t.pos()}, f.nameAt(i)
+		f.drop(i, last+1)
+		f.caller(call, i, end)
+		f.heads[f.closer(open)-f.lo] = i
+		i = last
+	}
+}

@@ -1,0 +1,226 @@
+package parse
+
+import (
+	"strings"
+
+	"github.com/weirdb/weir/engine/errs"
+)
+
+// The marks of a query's parts.
+type (
+	valuesMark  struct{}                 // VALUES: the rows are the arguments
+	tableMark   struct{ name Name }      // TABLE t as a query
+	orderMark   struct{ item OrderItem } // one sort key
+	havingMark  struct{}                 // one argument for each of the following
+	filterMark  struct{ clause section } // the condition of HAVING or QUALIFY
+	windowsMark struct{}                 // the windows of WINDOW are the arguments
+)
+
+// queries rewrites the clauses that vitess lacks or has in another form.
+func (f *fragment) queries() {
+	for i := f.lo; i < f.hi && f.err == nil; i++ {
+		if f.kind(i) != tokWord || f.taken(i) || f.word(i-1) == "." {
+			continue
+		}
+		sec := f.in(i)
+		switch w := f.word(i); {
+		case w == "RECURSIVE" && f.word(i-1) == "WITH":
+			f.take(i, w)
+		case w == "MINUS" && sec == inStart:
+			f.take(i, "EXCEPT")
+		case w == "VALUES" && sec == inValues:
+			f.values(i)
+		case w == "ORDER" && f.word(i+1) == "BY" && sec == inOrder:
+			f.take(i, "ORDER")
+			f.take(i+1, "BY")
+			f.orderItems(i+2, f.sectionEnd(i+2))
+		case sec == inTail && (w == "LIMIT" || w == "OFFSET" || w == "FETCH" || w == "EMIT"):
+			i = f.tail(i) - 1
+		case w == "HAVING" && sec == inHaving, w == "WINDOW" && sec == inWindow && f.in(i-1) != inWindow, w == "QUALIFY" && sec == inQualify:
+			if !f.taken(i) {
+				f.having(i)
+			}
+		case w == "TOP" && f.word(i-1) == "SELECT" && f.kind(i+1) == tokInt:
+			f.failAt(i, errs.Syntax, "TOP is not known").WithHint("write LIMIT %s at the end of the query", f.source(&f.toks[i+1]))
+		case w == "ON" && f.word(i-1) == "DISTINCT":
+			f.failAt(i, errs.Unsupported, "DISTINCT ON is not supported").
+				WithHint("keep the row WHERE ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts) = 1")
+		case w == "FOR" && sec != inAsOf && sec >= inFrom && (f.word(i+1) == "UPDATE" || f.word(i+1) == "SHARE"):
+			f.failAt(i, errs.Unsupported, "FOR %s is not supported: rows are not locked", f.word(i+1))
+		}
+	}
+}
+
+// values makes VALUES a select of one call.
+func (f *fragment) values(i int) {
+	end := f.sectionEnd(i)
+	if end == i+1 {
+		f.failAt(end, errs.Syntax, "expected a row of values, found %s", f.describe(f.at(end)))
+		return
+	}
+	f.take(i, "SELECT "+f.opener(&valuesMark{}, i, end-1))
+	f.closeAfter(end - 1)
+}
+
+// at is token i, or an end token after the fragment.
+func (f *fragment) at(i int) *token {
+	if f.inside(i) {
+		return &f.toks[i]
+	}
+	c := f.cursorAt(f.hi, f.hi)
+	return c.tok()
+}
+
+// orderItems wraps the sort keys of the tokens [i, stop) and takes ASC, DESC and
+// NULLS out.
+func (f *fragment) orderItems(i, stop int) {
+	for f.err == nil {
+		end := i
+		for end < stop && f.word(end) != "," {
+			end = f.skip(end)
+		}
+		last := end
+		m := &orderMark{}
+		switch {
+		case f.word(last-2) == "NULLS" && f.word(last-1) == "FIRST":
+			m.item.Nulls = NullsFirst
+			last -= 2
+		case f.word(last-2) == "NULLS" && f.word(last-1) == "LAST":
+			m.item.Nulls = NullsLast
+			last -= 2
+		}
+		switch f.word(last - 1) {
+		case "DESC":
+			m.item.Desc = true
+			last--
+		case "ASC":
+			last--
+		}
+		if last <= i {
+			f.failAt(i, errs.Syntax, "expected a sort key, found %s", f.describe(f.at(i)))
+			return
+		}
+		f.drop(last, end)
+		f.wrap(m, i, last-1)
+		if end >= stop {
+			return
+		}
+		i = end + 1
+	}
+}
+
+// tail reads LIMIT, OFFSET, FETCH and EMIT from token i on, takes them out and
+// returns the token after them.
+func (f *fragment) tail(i int) int {
+	open := f.openerOf(i)
+	if f.tails == nil {
+		f.tails = map[int]*tail{}
+	}
+	t := f.tails[open]
+	if t == nil {
+		t = &tail{}
+		f.tails[open] = t
+	}
+	c := f.cursorAt(i, f.frameEnd(i))
+	for !c.atEnd() {
+		at := c.pos()
+		twice := false
+		switch {
+		case c.eat("LIMIT"):
+			twice = t.limit != nil
+			if !c.eat("ALL") {
+				t.limit = c.limitValue()
+			}
+			if c.is(",") {
+				c.fail(errs.New(errs.Syntax, c.pos(), "LIMIT takes one number").WithHint("to skip rows write LIMIT count OFFSET skip"))
+			}
+		case c.eat("OFFSET"):
+			twice = t.offset != nil
+			t.offset = c.limitValue()
+			_ = c.eat("ROWS") || c.eat("ROW")
+		case c.eat("FETCH"):
+			twice = t.limit != nil
+			_ = c.eat("FIRST") || c.eat("NEXT") || c.want("FIRST")
+			if c.is("ROW") || c.is("ROWS") {
+				t.limit = &Literal{Place: c.place(), Kind: IntLiteral, Text: "1"}
+			} else {
+				t.limit = c.limitValue()
+			}
+			_ = c.eat("ROWS") || c.eat("ROW") || c.want("ROWS")
+			c.want("ONLY")
+		case c.is("EMIT"):
+			first := c.tok().start
+			c.at = c.end
+			t.emit = strings.TrimSpace(f.text[first:f.toks[c.end-1].end])
+		default:
+			c.unexpected()
+		}
+		if twice {
+			c.fail(errs.New(errs.Syntax, at, "the number of rows is given twice"))
+		}
+	}
+	if !f.done(c) {
+		return f.hi
+	}
+	f.drop(i, c.at)
+	return c.at
+}
+
+// openerOf is the bracket that token i stands in, or lo-1.
+func (f *fragment) openerOf(i int) int {
+	if end := f.frameEnd(i); end < f.hi {
+		return f.match[end-f.lo]
+	}
+	return f.lo - 1
+}
+
+// having makes HAVING, WINDOW and QUALIFY, which begin at i and follow each
+// other in any order, one call in a HAVING clause.
+func (f *fragment) having(i int) {
+	text := "HAVING " + f.opener(&havingMark{}, i, i)
+	for {
+		end := f.sectionEnd(i)
+		first := i + 1
+		if first == end {
+			f.failAt(end, errs.Syntax, "expected an expression, found %s", f.describe(f.at(end)))
+			return
+		}
+		sec := f.in(i)
+		if sec == inWindow {
+			f.take(i, text+f.opener(&windowsMark{}, i, end-1))
+			f.namedWindows(first, end)
+		} else {
+			f.take(i, text+f.opener(&filterMark{sec}, i, end-1))
+		}
+		f.closeAfter(end - 1)
+		if !f.inside(end) || f.err != nil || f.in(end) != inHaving && f.in(end) != inWindow && f.in(end) != inQualify {
+			f.closeAfter(end - 1)
+			return
+		}
+		text = ", "
+		i = end
+	}
+}
+
+// namedWindows rewrites w AS (..), w AS (..).
+func (f *fragment) namedWindows(i, end int) {
+	for {
+		if !f.isName(i) || !f.are(i+1, "AS", "(") {
+			f.failAt(i, errs.Syntax, "expected a window as name AS (...), found %s", f.describe(f.at(i)))
+			return
+		}
+		open := i + 2
+		spec := f.windowSpec(open)
+		f.take(i, f.opener(&NamedWindow{Name: f.script.ident(&f.toks[i]), Spec: spec}, i, f.closer(open)))
+		f.drop(i+1, open+1)
+		i = f.closer(open) + 1
+		if i >= end {
+			return
+		}
+		if f.word(i) != "," {
+			f.failAt(i, errs.Syntax, "expected \",\" or the end of the WINDOW clause, found %s", f.describe(f.at(i)))
+			return
+		}
+		i++
+	}
+}
