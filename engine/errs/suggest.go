@@ -3,12 +3,12 @@ package errs
 import "strings"
 
 // Suggest returns the name among have that is most like the mistyped name, or
-// "" when none is near. Case does not count.
+// "" when none is near or nothing but the length is alike. Case does not count.
 func Suggest(name string, have []string) string {
 	best, bestD := "", max(len(name)/3, 1)+1
 	low := strings.ToLower(name)
 	for _, h := range have {
-		if d := distance(low, strings.ToLower(h), bestD); d < bestD {
+		if d := distance(low, strings.ToLower(h), bestD); d < bestD && d < len(low) {
 			best, bestD = h, d
 		}
 	}

@@ -151,11 +151,13 @@ func notFound(pos errs.Position, what, name string, have []string) *errs.Error {
 	if hint := errs.DidYouMean(name, have); hint != "" {
 		return e.WithHint("%s", hint)
 	}
-	switch {
-	case len(have) == 0:
+	switch n := len(have); {
+	case n == 0:
 		return e.WithHint("there is no %s yet", what)
-	case len(have) <= 8:
-		return e.WithHint("there is %s", strings.Join(have, ", "))
+	case n == 1:
+		return e.WithHint("there is only %s", have[0])
+	case n <= 12:
+		return e.WithHint("there are %s", strings.Join(have, ", "))
 	}
 	return e
 }

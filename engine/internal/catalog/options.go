@@ -28,6 +28,8 @@ type Options struct {
 	// is no key of the query: "none" refuses it, "auto" keeps the live rows in
 	// state, "force" does so even when it is not necessary.
 	UpsertMaterialize string
+	// TimeZone is the zone in which local times of TIMESTAMP_LTZ are read and shown.
+	TimeZone *time.Location
 	// JobName names the jobs that are started; "": after their statement.
 	JobName string
 
@@ -41,6 +43,7 @@ func DefaultOptions() *Options {
 		FlushInterval:     20 * time.Millisecond,
 		FlushRows:         64 << 10,
 		UpsertMaterialize: "none",
+		TimeZone:          time.UTC,
 	}
 }
 
@@ -98,6 +101,14 @@ func known() []option {
 			reset: func(o, d *Options) { o.UpsertMaterialize = d.UpsertMaterialize },
 		},
 		{
+			name:    "table.local-time-zone",
+			aliases: []string{"time-zone"},
+			doc:     "the zone of local times, such as UTC or Europe/Berlin",
+			set:     func(o *Options, v string) error { return setZone(&o.TimeZone, v) },
+			get:     func(o *Options) string { return o.TimeZone.String() },
+			reset:   func(o, d *Options) { o.TimeZone = d.TimeZone },
+		},
+		{
 			name:  "pipeline.name",
 			doc:   "the name of the jobs that are started",
 			set:   func(o *Options, v string) error { o.JobName = v; return nil },
@@ -125,6 +136,16 @@ func setDuration(p *time.Duration, value string) error {
 		return fmt.Errorf("'%s' is not longer than nothing", value)
 	}
 	*p = d
+	return nil
+}
+
+func setZone(p **time.Location, value string) error {
+	// Local is a name of Go's, and would depend on the machine.
+	loc, err := time.LoadLocation(strings.TrimSpace(value))
+	if err != nil || loc == time.Local {
+		return fmt.Errorf("'%s' is no time zone such as UTC or Europe/Berlin", value)
+	}
+	*p = loc
 	return nil
 }
 

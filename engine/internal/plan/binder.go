@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -95,7 +96,7 @@ func (b *binder) limit(n Node, q *parse.Query) (Node, error) {
 	if q.Limit == nil && q.Offset == nil {
 		return n, nil
 	}
-	count, offset, pos := int64(-1), int64(0), q.At
+	count, offset, pos := int64(math.MaxInt64), int64(0), q.At
 	var err error
 	if q.Offset != nil {
 		pos = q.Offset.Pos()
@@ -202,11 +203,7 @@ func (b *binder) setOp(q *parse.SetOp) (Node, error) {
 
 // newDistinct keeps one of equal rows: a group of all columns.
 func newDistinct(in Node, at errs.Position) Node {
-	keys := make([]int, len(in.Schema()))
-	for i := range keys {
-		keys[i] = i
-	}
-	return newAggregate(in, keys, nil, nil, at)
+	return newAggregate(in, upTo(len(in.Schema())), nil, nil, at)
 }
 
 // convert is n with its columns cast to the types of the schema, if any needs it.

@@ -62,13 +62,15 @@ func derive(n Node) {
 		t.State = "grows with the values of " + columnList(n, n.Keys)
 	case *Materialize:
 		in := n.Input.Traits().Mode
-		n.InputAppendOnly = in.InsertOnly()
-		t.Mode = updatingMode(n.EmitUpdateBefore, !n.InputAppendOnly)
+		t.Mode = updatingMode(n.EmitUpdateBefore, !in.InsertOnly())
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
 		t.State = "grows with the live rows"
-		if n.InputAppendOnly {
+		if in.InsertOnly() {
 			t.State = "grows with the rows"
 		}
+	case *Consolidate:
+		t.Mode = updatingMode(n.EmitUpdateBefore, true)
+		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
 	case *Limit, *Collect, *Sink:
 		in := n.Inputs()[0].Traits()
 		t.Mode, t.Keys = in.Mode, in.Keys
@@ -104,10 +106,15 @@ func (n *Scan) keys() []Key {
 // insertion or a removal.
 func (n *Calc) mode() sqltype.ChangelogMode {
 	m := n.Input.Traits().Mode
-	if n.Filter != nil && m.Has(updateAfter) && m.Has(updateBefore) {
-		m = m.With(insert).With(remove)
+	if n.Filter == nil || !m.Has(updateAfter) || !m.Has(updateBefore) {
+		return m
 	}
-	return m
+	for _, k := range n.Input.Traits().Keys {
+		if subset(filterColumns(n), k.Columns) {
+			return m // both halves have the same key
+		}
+	}
+	return m.With(insert).With(remove)
 }
 
 // keys of a Calc are those whose columns are all forwarded. A column that the
@@ -217,11 +224,7 @@ func boolCompare(a, b bool) int {
 
 func (n *Aggregate) derive(t *Traits) {
 	n.InputAppendOnly = n.Input.Traits().Mode.InsertOnly()
-	keys := make([]int, len(n.Keys))
-	for i := range keys {
-		keys[i] = i
-	}
-	t.Keys = []Key{{Columns: keys, Ordered: true}}
+	t.Keys = []Key{{Columns: upTo(len(n.Keys)), Ordered: true}}
 	// A group that loses its last row is deleted; the global one never is.
 	t.Mode = updatingMode(n.EmitUpdateBefore, !n.InputAppendOnly && len(n.Keys) > 0)
 	if n.InputAppendOnly && len(n.Aggs) == 0 {
@@ -278,7 +281,14 @@ func (n *Join) derive(t *Traits) {
 			}
 		}
 	}
-	t.Keys = smallest(t.Keys)
+	// A key is seen from outside when its columns are in the output.
+	var seen []Key
+	for _, k := range t.Keys {
+		if cols, ok := n.visible(k.Columns); ok {
+			seen = append(seen, Key{Columns: union(cols), Ordered: k.Ordered})
+		}
+	}
+	t.Keys = smallest(seen)
 	t.State = "grows with the rows of both sides"
 	if !n.LeftAppendOnly && !n.RightAppendOnly {
 		t.State = "grows with the live rows of both sides"

@@ -7,18 +7,9 @@ func check(n Node) (Node, error) {
 			return nil, err
 		}
 	}
-	switch n := n.(type) {
-	case *Join:
-		if len(n.LeftKeys) == 0 {
-			return nil, unsupported(n.at, "a join without an equality of its two sides is").
-				WithHint("add a condition a.x = b.y to ON or WHERE")
-		}
-	case *Normalize:
-		scan := n.Input
-		for len(scan.Inputs()) > 0 {
-			scan = scan.Inputs()[0]
-		}
-		return nil, unsupported(n.at, "an upsert source (%s, whose updates lack the row they replace) is", scan.(*Scan).Table.ID.Object)
+	if j, ok := n.(*Join); ok && len(j.LeftKeys) == 0 {
+		return nil, unsupported(j.at, "a join without an equality of its two sides is").
+			WithHint("add a condition a.x = b.y to ON or WHERE")
 	}
 	return n, nil
 }

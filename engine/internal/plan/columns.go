@@ -12,20 +12,11 @@ func pushColumns(n Node) (Node, error) {
 	switch n.(type) {
 	case *Sink, *Collect:
 		for i, in := range n.Inputs() {
-			n.setInput(i, exactly(in, all(in)))
+			n.setInput(i, exactly(in, upTo(len(in.Schema()))))
 		}
 		return n, nil
 	}
 	panic("plan: the root is a " + n.Op())
-}
-
-// all are the columns of n.
-func all(n Node) []int {
-	out := make([]int, len(n.Schema()))
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 // union is the sorted union of column lists.
@@ -75,7 +66,7 @@ func prune(n Node, need []int) (Node, []int) {
 	case *Aggregate:
 		return n.prune(need)
 	case *Join:
-		return n.prune(need)
+		return n.prune(need), need
 	case *Limit:
 		in, have := prune(n.Input, need)
 		return newLimit(in, n.Offset, n.Count, n.at), have
@@ -132,10 +123,7 @@ func (n *Calc) prune(need []int) Node {
 
 func (n *Aggregate) prune(need []int) (Node, []int) {
 	keys := len(n.Keys)
-	have := make([]int, keys)
-	for i := range have {
-		have[i] = i
-	}
+	have := upTo(keys)
 	reads := slices.Clone(n.Keys)
 	var aggs []*expr.Aggregate
 	for i, a := range n.Aggs {
@@ -166,11 +154,12 @@ func (n *Aggregate) prune(need []int) (Node, []int) {
 	return newAggregate(in, positions(n.Keys, reads), aggs, n.schema.Project(have).Names()[keys:], n.at), have
 }
 
-func (n *Join) prune(need []int) (Node, []int) {
+func (n *Join) prune(need []int) Node {
 	at := len(n.Left.Schema())
-	reads := need
+	output := pick(n.Output, need)
+	reads := output
 	if n.Residual != nil {
-		reads = union(need, expr.Columns(n.Residual))
+		reads = union(output, expr.Columns(n.Residual))
 	}
 	left, right := slices.Clone(n.LeftKeys), slices.Clone(n.RightKeys)
 	for _, c := range reads {
@@ -189,11 +178,13 @@ func (n *Join) prune(need []int) (Node, []int) {
 	if residual != nil {
 		residual = remap(residual, have)
 	}
-	return newJoin(exactly(n.Left, left), exactly(n.Right, right), positions(n.LeftKeys, left), positions(n.RightKeys, right), residual, n.at), have
+	return newJoin(exactly(n.Left, left), exactly(n.Right, right), positions(n.LeftKeys, left), positions(n.RightKeys, right),
+		residual, positions(output, have), n.at)
 }
 
 // merge makes one of a Calc and the Calc below it, unless something would then be
-// computed twice, and leaves out a Calc that does nothing.
+// computed twice, and leaves out a Calc that does nothing or only chooses columns of
+// a Join.
 func merge(n *Calc) Node {
 	if in, ok := n.Input.(*Calc); ok && mergeable(n, in) {
 		exprs := make([]expr.Expr, len(n.Exprs))
@@ -209,18 +200,28 @@ func merge(n *Calc) Node {
 				filter = expr.And(filter, own)
 			}
 		}
-		merged := newCalc(in.Input, filter, exprs, n.schema.Names(), n.at)
-		return merge(merged)
+		return merge(newCalc(in.Input, filter, exprs, n.schema.Names(), n.at))
 	}
-	if n.Filter != nil || len(n.Exprs) != len(n.Input.Schema()) {
+	if n.Filter != nil {
 		return n
 	}
+	cols := make([]int, len(n.Exprs))
 	for i, e := range n.Exprs {
-		if c, ok := e.(*expr.Column); !ok || c.Index != i {
+		c, ok := e.(*expr.Column)
+		if !ok {
 			return n
 		}
+		cols[i] = c.Index
 	}
-	return n.Input
+	if j, ok := n.Input.(*Join); ok {
+		out := newJoin(j.Left, j.Right, j.LeftKeys, j.RightKeys, j.Residual, pick(j.Output, cols), j.at)
+		out.schema = n.schema
+		return out
+	}
+	if slices.Equal(cols, upTo(len(n.Input.Schema()))) {
+		return n.Input
+	}
+	return n
 }
 
 // mergeable reports whether every result of the lower Calc is cheap to repeat or

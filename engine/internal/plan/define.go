@@ -14,8 +14,12 @@ import (
 
 // CreateTable executes CREATE TABLE: it resolves the declaration and puts the
 // table into the session's catalog. When the columns are not declared the
-// connector is asked for them, within ctx.
+// connector is asked for them, within ctx. With IF NOT EXISTS and a taken name it
+// does nothing.
 func CreateTable(ctx context.Context, stmt *parse.CreateTable, s *catalog.Session) error {
+	if id, err := s.Qualify(stmt.Name); err == nil && stmt.IfNotExists && s.Exists(id) {
+		return nil
+	}
 	t, err := DefineTable(ctx, stmt, s)
 	if err != nil {
 		return err
@@ -25,6 +29,9 @@ func CreateTable(ctx context.Context, stmt *parse.CreateTable, s *catalog.Sessio
 
 // CreateView executes CREATE VIEW, and checks its query.
 func CreateView(ctx context.Context, stmt *parse.CreateView, s *catalog.Session) error {
+	if id, err := s.Qualify(stmt.Name); err == nil && stmt.IfNotExists && s.Exists(id) {
+		return nil
+	}
 	v, err := DefineView(ctx, stmt, s)
 	if err != nil {
 		return err
@@ -207,7 +214,7 @@ func (d *tableDefinition) computed() error {
 	return nil
 }
 
-// watermark binds WATERMARK FOR over all columns, and makes its column a rowtime.
+// watermark binds WATERMARK FOR over all columns.
 func (d *tableDefinition) watermark() error {
 	if len(d.stmt.Watermarks) == 0 {
 		return nil
@@ -218,7 +225,7 @@ func (d *tableDefinition) watermark() error {
 	if err != nil {
 		return err
 	}
-	if !col.T.IsTimestamp() || col.T.Precision > 3 && col.T.Precision > 9 {
+	if !col.T.IsTimestamp() {
 		return errs.New(errs.Type, w.At, "WATERMARK FOR %s: the column is %s", col.Name, col.T.Optional()).WithHint("event time is a TIMESTAMP(3) or TIMESTAMP_LTZ(3)")
 	}
 	x := &exprBinder{b: d.b, scope: sc, clause: "WATERMARK"}

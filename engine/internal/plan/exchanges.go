@@ -116,7 +116,14 @@ func distribution(n Node) Distribution {
 		return d
 	case *Join:
 		d := n.Left.Traits().Dist
-		return d
+		if d.Kind != HashShards {
+			return d
+		}
+		keys, ok := n.visible(d.Keys)
+		if !ok {
+			return Distribution{}
+		}
+		return Distribution{Kind: HashShards, Keys: keys}
 	case *Union:
 		d := n.Ins[0].Traits().Dist
 		for _, in := range n.Ins[1:] {
@@ -165,9 +172,21 @@ func synonyms(n Node, col int) []int {
 	if !ok {
 		return out
 	}
-	at := len(j.Left.Schema())
-	for i, l := range j.LeftKeys {
-		switch r := at + j.RightKeys[i]; col {
+	equal := j.equal(j.Output[col])
+	for i, c := range j.Output {
+		if i != col && slices.Contains(equal, c) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// equal are a column of a pair and those that have the same value because of a key.
+func (n *Join) equal(col int) []int {
+	out := []int{col}
+	at := len(n.Left.Schema())
+	for i, l := range n.LeftKeys {
+		switch r := at + n.RightKeys[i]; col {
 		case l:
 			out = append(out, r)
 		case r:
@@ -175,4 +194,22 @@ func synonyms(n Node, col int) []int {
 		}
 	}
 	return out
+}
+
+// visible are the places in the output of columns of a pair, or of equal ones.
+func (n *Join) visible(cols []int) ([]int, bool) {
+	out := make([]int, len(cols))
+	for i, c := range cols {
+		out[i] = -1
+		for _, same := range n.equal(c) {
+			if at := slices.Index(n.Output, same); at >= 0 {
+				out[i] = at
+				break
+			}
+		}
+		if out[i] < 0 {
+			return nil, false
+		}
+	}
+	return out, true
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -134,7 +135,7 @@ func subject(n Node) string {
 		return Distribution{n.Kind, n.Keys}.text(n)
 	case *Limit:
 		switch {
-		case n.Count < 0:
+		case n.Count == math.MaxInt64:
 			return fmt.Sprintf("from row %d", n.Offset+1)
 		case n.Offset > 0:
 			return fmt.Sprintf("%d from row %d", n.Count, n.Offset+1)
@@ -143,6 +144,8 @@ func subject(n Node) string {
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
+		return "by " + columnList(n, n.Keys)
+	case *Consolidate:
 		return "by " + columnList(n, n.Keys)
 	case *Sink:
 		return n.Table.ID.Object

@@ -8,7 +8,6 @@ import (
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/parse"
-	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // exprBinder binds scalar expressions over the columns of a scope.
@@ -74,7 +73,7 @@ func (x *exprBinder) bind(e parse.Expr) (expr.Expr, error) {
 	case *parse.ColumnRef:
 		return x.column(e)
 	case *parse.Literal:
-		return literal(e, false)
+		return literal(e, false, x.b.session.Options.TimeZone)
 	case *parse.Interval:
 		return interval(e)
 	case *parse.Unary:
@@ -155,7 +154,7 @@ func (x *exprBinder) unary(e *parse.Unary) (expr.Expr, error) {
 		switch lit.Kind {
 		case parse.IntLiteral, parse.DecimalLiteral, parse.ApproxLiteral:
 			// With its sign, the smallest BIGINT is one.
-			return literal(&parse.Literal{Place: e.Place, Kind: lit.Kind, Text: lit.Text}, true)
+			return literal(&parse.Literal{Place: e.Place, Kind: lit.Kind, Text: lit.Text}, true, nil)
 		}
 	}
 	switch e.Op {
@@ -179,18 +178,7 @@ func (x *exprBinder) binary(e *parse.Binary) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, a := range args {
-		if a.Type().ID == sqltype.Null && e.Op != parse.DistinctFrom && e.Op != parse.NotDistinctFrom {
-			switch e.Op {
-			case parse.Equal, parse.NotEqual:
-				if _, ok := [...]parse.Expr{e.Left, e.Right}[i].(*parse.Literal); ok {
-					return nil, errs.New(errs.Invalid, e.OpAt.At, "a comparison with NULL is never true").
-						WithHint("write IS NULL or IS NOT NULL")
-				}
-			}
-		}
-	}
-	return x.call(string(e.Op), e.OpAt.At, args...)
+	return x.call(string(e.Op), e.OpAt, args...)
 }
 
 func (x *exprBinder) logic(e *parse.Logic) (expr.Expr, error) {

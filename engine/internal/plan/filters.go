@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // pushFilters moves every condition as far down as it can go, and turns equalities
@@ -172,7 +173,7 @@ type joinKeys struct {
 // add takes a condition of the form left = right as a key.
 func (k *joinKeys) add(cond expr.Expr) bool {
 	c, ok := cond.(*expr.Call)
-	if !ok || c.Func != function.MustScalar("=") || !c.Args[0].Type().Equal(c.Args[1].Type()) && c.Args[0].Type().Kind() != c.Args[1].Type().Kind() {
+	if !ok || c.Func != function.MustScalar("=") || !hashAlike(c.Args[0].Type(), c.Args[1].Type()) {
 		return false
 	}
 	a, b := c.Args[0], c.Args[1]
@@ -193,6 +194,12 @@ func (k *joinKeys) add(cond expr.Expr) bool {
 	}
 	k.l, k.r = append(k.l, l), append(k.r, r)
 	return true
+}
+
+// hashAlike reports whether equal values of two types hash the same. Operands of =
+// have one type already, but for strings that differ in length only.
+func hashAlike(a, b sqltype.Type) bool {
+	return a.Equal(b) || a.IsString() && b.IsString() || a.IsBinary() && b.IsBinary()
 }
 
 // position is where e is among the columns, behind which it is added if need be.
@@ -277,16 +284,12 @@ func (k *joinKeys) finish(rest []expr.Expr) Node {
 			return i
 		})
 	}
-	out := newJoin(n.Left, n.Right, append(n.LeftKeys, k.l...), append(n.RightKeys, k.r...), residual, n.at)
-	if len(out.schema) == len(n.schema) {
-		return out
-	}
-	var cols []int
+	var output []int
 	for i := range k.at {
-		cols = append(cols, i)
+		output = append(output, i)
 	}
 	for i := range right {
-		cols = append(cols, len(k.left)+i)
+		output = append(output, len(k.left)+i)
 	}
-	return newProjection(out, cols)
+	return newJoin(n.Left, n.Right, append(n.LeftKeys, k.l...), append(n.RightKeys, k.r...), residual, output, n.at)
 }

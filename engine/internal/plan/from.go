@@ -191,11 +191,8 @@ func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
 	if err != nil {
 		return nil, placed(err, pos)
 	}
-	all := make([]int, len(t.Declaration.Schema))
-	for i := range all {
-		all[i] = i
-	}
-	var n Node = newScan(t, src, all, pos)
+	physical := len(t.Declaration.Schema)
+	var n Node = newScan(t, src, upTo(physical), pos)
 	if src.Mode().Has(updateAfter) && !src.Mode().Has(updateBefore) {
 		if len(t.Declaration.PrimaryKey) == 0 {
 			return nil, errs.New(errs.Changelog, pos, "table %q has updates without the rows that they replace, and no key", t.ID.Object).
@@ -203,14 +200,14 @@ func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
 		}
 		n = newNormalize(n, t.Declaration.PrimaryKey)
 	}
-	if len(t.Columns) == len(all) {
+	if len(t.Columns) == physical {
 		return n, nil
 	}
-	exprs, physical := make([]expr.Expr, len(t.Columns)), 0
+	exprs, next := make([]expr.Expr, len(t.Columns)), 0
 	for i, c := range t.Columns {
 		if exprs[i] = c.Computed; c.Computed == nil {
-			exprs[i] = expr.NewColumn(n.Schema(), physical, pos)
-			physical++
+			exprs[i] = expr.NewColumn(n.Schema(), next, pos)
+			next++
 		}
 	}
 	return newCalc(n, nil, exprs, t.Schema().Names(), pos), nil
@@ -261,7 +258,7 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 			return nil, nil, err
 		}
 	}
-	return newJoin(left, right, nil, nil, cond, j.At), both, nil
+	return newJoin(left, right, nil, nil, cond, upTo(len(both.fields)), j.At), both, nil
 }
 
 // using is the condition of JOIN ... USING. The right columns are hidden in both.

@@ -5,44 +5,43 @@ import (
 	"hash/fnv"
 )
 
-// assignIDs names every node by a hash of its place in the plan. Operators that keep
-// state are found again after a restart by this name, so stateless ones, which a
-// change of the statement adds and removes easily, do not count in the path of those
-// below them.
+// assignIDs names every node by a hash of its place in the plan: state is found
+// again by this name after a restart. A place is a path of joins, unions and
+// aggregates, so a statement may gain and lose filters, expressions and exchanges
+// without any other operator changing its name.
 func assignIDs(roots []Node) {
-	seen := map[string]bool{}
-	for i, r := range roots {
-		path := fmt.Sprintf("%d", i)
+	paths := map[string]int{}
+	for _, r := range roots {
+		path := r.Op()
 		if s, ok := r.(*Sink); ok {
 			path = s.Table.ID.String()
-			for k := 2; seen[path]; k++ {
-				path = fmt.Sprintf("%s#%d", s.Table.ID, k)
-			}
-			seen[path] = true
 		}
-		assignID(r, path, 0)
+		if paths[path]++; paths[path] > 1 {
+			path = fmt.Sprintf("%s#%d", path, paths[path])
+		}
+		assignID(r, path, map[string]int{})
 	}
 }
 
-// assignID names n. The path leads to the nearest operator above that counts, and n
-// is the depth-th below that one.
-func assignID(n Node, path string, depth int) {
-	own := fmt.Sprintf("%s/%s#%d", path, n.Op(), depth)
-	switch n.(type) {
-	case *Calc, *Exchange:
-		depth++
-	default:
-		own = path + "/" + n.Op()
-		path, depth = own, 0
+// assignID names n. The path leads to the operator above that counts, and chain
+// has how many of each kind stand between that one and n.
+func assignID(n Node, path string, chain map[string]int) {
+	own := fmt.Sprintf("%s/%s", path, n.Op())
+	if k := chain[n.Op()]; k > 0 {
+		own = fmt.Sprintf("%s#%d", own, k+1)
 	}
+	chain[n.Op()]++
 	h := fnv.New64a()
 	h.Write([]byte(own))
 	n.Traits().ID = fmt.Sprintf("%016x", h.Sum64())
-	for i, in := range n.Inputs() {
-		below := path
-		if len(n.Inputs()) > 1 {
-			below = fmt.Sprintf("%s[%d]", path, i)
+	switch n.(type) {
+	case *Aggregate, *Join, *Union:
+		for i, in := range n.Inputs() {
+			assignID(in, fmt.Sprintf("%s[%d]", own, i), map[string]int{})
 		}
-		assignID(in, below, depth)
+	default:
+		for _, in := range n.Inputs() {
+			assignID(in, path, chain)
+		}
 	}
 }

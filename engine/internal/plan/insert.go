@@ -84,11 +84,7 @@ func (b *binder) target(ins *parse.Insert) (*catalog.Table, error) {
 func insertColumns(ins *parse.Insert, t *catalog.Table) ([]int, error) {
 	schema := t.Declaration.Schema
 	if len(ins.Columns) == 0 {
-		all := make([]int, len(schema))
-		for i := range all {
-			all[i] = i
-		}
-		return all, nil
+		return upTo(len(schema)), nil
 	}
 	var cols []int
 	for _, name := range ins.Columns {
@@ -123,7 +119,7 @@ func (b *binder) fit(ins *parse.Insert, t *catalog.Table, in Node, cols []int) (
 	exprs, names := make([]expr.Expr, len(schema)), schema.Names()
 	forwarded := len(cols) == len(schema)
 	for i, c := range cols {
-		col := expr.NewColumn(in.Schema(), i, ins.Query.Pos())
+		col := expr.NewColumn(in.Schema(), i, origin(in, i, ins.Query.Pos()))
 		e, err := assign(col, schema[c], t.ID.Object)
 		if err != nil {
 			return nil, err
@@ -153,6 +149,25 @@ func (b *binder) fit(ins *parse.Insert, t *catalog.Table, in Node, cols []int) (
 		return in, nil
 	}
 	return newCalc(in, nil, exprs, names, ins.At), nil
+}
+
+// origin is where the statement makes column i of n.
+func origin(n Node, i int, otherwise errs.Position) errs.Position {
+	var e expr.Expr
+	switch n := n.(type) {
+	case *Calc:
+		e = n.Exprs[i]
+	case *Values:
+		e = n.Rows[0][i]
+	case *Aggregate:
+		if i < len(n.Keys) {
+			return origin(n.Input, n.Keys[i], otherwise)
+		}
+	}
+	if e == nil || !e.Pos().IsValid() {
+		return otherwise
+	}
+	return e.Pos()
 }
 
 // assign casts a column of a query to a column of a table.

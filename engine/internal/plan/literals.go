@@ -22,8 +22,9 @@ func text(s string, pos errs.Position) *expr.Literal {
 	return &expr.Literal{Value: s, T: sqltype.Type{ID: sqltype.Char, Precision: n, NotNull: true}, At: pos}
 }
 
-// literal is a constant as written; a number may have a sign before it.
-func literal(l *parse.Literal, negative bool) (expr.Expr, error) {
+// literal is a constant as written; a number may have a sign before it. A
+// TIMESTAMP_LTZ is a local time of the zone.
+func literal(l *parse.Literal, negative bool, zone *time.Location) (expr.Expr, error) {
 	bad := func(what, form string) error {
 		return errs.New(errs.Invalid, l.At, "'%s' is no %s", l.Text, what).WithHint("write it as '%s'", form)
 	}
@@ -72,14 +73,17 @@ func literal(l *parse.Literal, negative bool) (expr.Expr, error) {
 		}
 		out.Value, out.T = t.Unix()/86400, sqltype.DateType
 	case parse.TimeLiteral:
-		t, digits, err := moment("15:04:05", l.Text)
+		t, digits, err := moment("15:04:05", l.Text, time.UTC)
 		if err != nil {
 			return nil, bad("TIME", "12:30:00.123")
 		}
 		out.T = sqltype.Type{ID: sqltype.Time, Precision: digits}
 		out.Value = inUnits(t.Sub(time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC)).Nanoseconds(), out.T)
 	case parse.TimestampLiteral, parse.TimestampLTZLiteral:
-		t, digits, err := moment(time.DateTime, l.Text)
+		if l.Kind == parse.TimestampLiteral {
+			zone = time.UTC
+		}
+		t, digits, err := moment(time.DateTime, l.Text, zone)
 		if err != nil {
 			return nil, bad("TIMESTAMP", "2026-01-31 12:30:00.123")
 		}
@@ -98,13 +102,13 @@ func literal(l *parse.Literal, negative bool) (expr.Expr, error) {
 }
 
 // moment reads a time and counts the digits of its fraction.
-func moment(layout, s string) (time.Time, int, error) {
+func moment(layout, s string, zone *time.Location) (time.Time, int, error) {
 	s = strings.Replace(strings.TrimSpace(s), "T", " ", 1)
 	digits := 0
 	if _, frac, ok := strings.Cut(s, "."); ok {
 		digits = min(len(frac), 9)
 	}
-	t, err := time.Parse(layout, s)
+	t, err := time.ParseInLocation(layout, s, zone)
 	return t, digits, err
 }
 

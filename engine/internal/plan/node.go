@@ -108,9 +108,7 @@ type Values struct {
 }
 
 // Calc passes the rows on which Filter is TRUE, and computes Exprs of them.
-//
-// Over an updating input whose -U and +U the filter may separate, an update
-// becomes -D or +I.
+// Row kinds stay as they are: the filter may let one half of an update through.
 type Calc struct {
 	unary
 	Filter expr.Expr // nil: all rows
@@ -136,14 +134,16 @@ type Aggregate struct {
 	EmitUpdateBefore bool
 }
 
-// Join is the inner equi-join of two inputs. The output has the columns of the
+// Join is the inner equi-join of two inputs. A pair of rows has the columns of the
 // left, then those of the right.
 type Join struct {
 	base
 	Left, Right         Node
 	LeftKeys, RightKeys []int // of equal types, pair by pair; NULL matches nothing
-	// Residual is a condition over the columns of the output, or nil.
-	Residual                        expr.Expr
+	// Residual is a condition over the columns of a pair, or nil.
+	Residual expr.Expr
+	Output   []int // the columns of a pair that leave the node
+	// The sides from which nothing is ever taken back.
 	LeftAppendOnly, RightAppendOnly bool
 }
 
@@ -151,7 +151,7 @@ type Join struct {
 // a single shard.
 type Limit struct {
 	unary
-	Offset, Count int64 // Count < 0: no limit
+	Offset, Count int64 // without LIMIT Count is math.MaxInt64
 }
 
 // Exchange sends every row to a shard: by the hash of Keys, or all to one.
@@ -174,7 +174,15 @@ type Normalize struct {
 type Materialize struct {
 	unary
 	Keys             []int
-	InputAppendOnly  bool
+	EmitUpdateBefore bool
+}
+
+// Consolidate makes Keys, an upsert key that holds at marks, an ordered one: it
+// collects the changes of an epoch, among which a removal may come before or after
+// the addition that replaces it, and emits what they come to for each key.
+type Consolidate struct {
+	unary
+	Keys             []int
 	EmitUpdateBefore bool
 }
 
@@ -187,16 +195,13 @@ const (
 	SinkAppend SinkMode = iota
 	// SinkRetract writes all changes as they come, -U among them.
 	SinkRetract
-	// SinkUpsert writes +I, +U and -D of an ordered key, and drops -U.
+	// SinkUpsert writes +I, +U and -D of an ordered key. A -U that comes says nothing
+	// that the +U after it does not, and is dropped.
 	SinkUpsert
-	// SinkConsolidate writes, for each key and epoch, what the changes come to: the
-	// row that is left as +U, or else a -D. Removals of an epoch may come before or
-	// after the additions that replace them.
-	SinkConsolidate
 )
 
 func (m SinkMode) String() string {
-	return [...]string{"append", "retract", "upsert", "upsert, consolidated per epoch"}[m]
+	return [...]string{"append", "retract", "upsert"}[m]
 }
 
 // Sink writes its input to a table. The columns are the table's physical ones.
@@ -205,7 +210,7 @@ type Sink struct {
 	Table  *catalog.Table
 	Target connector.Sink
 	Mode   SinkMode
-	Keys   []int // the primary key among the columns, for the upsert modes
+	Keys   []int // the primary key among the columns, for SinkUpsert
 	// NotNull are columns that the table declares NOT NULL while the query may
 	// give NULL: such a row is an error at run time.
 	NotNull []int
@@ -228,6 +233,7 @@ func (*Limit) Op() string       { return "Limit" }
 func (*Exchange) Op() string    { return "Exchange" }
 func (*Normalize) Op() string   { return "Normalize" }
 func (*Materialize) Op() string { return "Materialize" }
+func (*Consolidate) Op() string { return "Consolidate" }
 func (*Sink) Op() string        { return "Sink" }
 func (*Collect) Op() string     { return "Collect" }
 
@@ -307,9 +313,9 @@ func newAggregate(in Node, keys []int, aggs []*expr.Aggregate, names []string, a
 	return n
 }
 
-func newJoin(left, right Node, leftKeys, rightKeys []int, residual expr.Expr, at errs.Position) *Join {
-	n := &Join{Left: left, Right: right, LeftKeys: leftKeys, RightKeys: rightKeys, Residual: residual}
-	n.schema, n.at = slices.Concat(left.Schema(), right.Schema()), at
+func newJoin(left, right Node, leftKeys, rightKeys []int, residual expr.Expr, output []int, at errs.Position) *Join {
+	n := &Join{Left: left, Right: right, LeftKeys: leftKeys, RightKeys: rightKeys, Residual: residual, Output: output}
+	n.schema, n.at = slices.Concat(left.Schema(), right.Schema()).Project(output), at
 	return n
 }
 
@@ -335,4 +341,19 @@ func newMaterialize(in Node, keys []int, at errs.Position) *Materialize {
 	n := &Materialize{Keys: keys, EmitUpdateBefore: true}
 	n.Input, n.schema, n.at = in, in.Schema(), at
 	return n
+}
+
+func newConsolidate(in Node, keys []int, at errs.Position) *Consolidate {
+	n := &Consolidate{Keys: keys, EmitUpdateBefore: true}
+	n.Input, n.schema, n.at = in, in.Schema(), at
+	return n
+}
+
+// upTo lists 0 to n-1.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }

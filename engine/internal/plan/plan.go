@@ -42,13 +42,13 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		name string
 		run  func(Node) (Node, error)
 	}{
-		{"simplify", simplify},
+		{"simplify", simplify(s.Options.TimeZone)},
 		{"filters", pushFilters},
 		{"columns", pushColumns},
 		{"check", check},
 		{"exchanges", placeExchanges},
 		{"changelog", deriveChangelog},
-		{"sinks", planSinks(s)},
+		{"sinks", planSinks(s.Options.UpsertMaterialize)},
 		{"updates", dropUpdateBefore},
 	} {
 		for i, r := range roots {

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -15,8 +14,8 @@ import (
 type item struct {
 	expr expr.Expr
 	name string
-	pos  errs.Position
-	syn  parse.Expr // nil for a column of *
+	// alias says that the name was given with AS, star that * did.
+	alias, star bool
 }
 
 // selectBlock binds one SELECT.
@@ -102,7 +101,7 @@ func (b *binder) items(s *parse.Select, sc *scope, g *grouping) ([]item, error) 
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, item{expr: e, name: itemName(it, len(out)), pos: it.At, syn: it.Expr})
+		out = append(out, item{expr: e, name: itemName(it, len(out)), alias: !it.Alias.IsZero()})
 	}
 	return out, nil
 }
@@ -136,7 +135,7 @@ func (s *scope) star(it parse.SelectItem) ([]item, error) {
 	}
 	var out []item
 	add := func(i int) {
-		out = append(out, item{expr: s.column(i, it.At), name: s.fields[i].name, pos: it.At})
+		out = append(out, item{expr: s.column(i, it.At), name: s.fields[i].name, star: true})
 	}
 	if only < 0 {
 		for _, i := range s.using {
@@ -161,6 +160,8 @@ type grouping struct {
 	scope *scope
 	keys  []expr.Expr
 	aggs  []*expr.Aggregate
+
+	keyNames, aggNames []string
 }
 
 // add returns the stand-in for an aggregate; equal ones are computed once.
@@ -211,7 +212,7 @@ func (b *binder) groupKey(s *parse.Select, sc *scope, items []item, g *grouping,
 	if ref, ok := e.(*parse.ColumnRef); ok && len(ref.Name) == 1 {
 		name := ref.Name[0].Value
 		if !slices.ContainsFunc(sc.fields, func(f field) bool { return f.name == name && !f.hidden }) {
-			i := slices.IndexFunc(items, func(it item) bool { return it.name == name && it.syn != nil })
+			i := slices.IndexFunc(items, func(it item) bool { return it.name == name && !it.star })
 			if i >= 0 {
 				chosen = &items[i]
 			}
@@ -233,6 +234,7 @@ func (b *binder) groupKey(s *parse.Select, sc *scope, items []item, g *grouping,
 // plan builds Calc and Aggregate below the SELECT list, and rewrites the list and
 // HAVING to read the aggregate's output.
 func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node, error) {
+	g.name(items)
 	for i := range items {
 		e, err := g.over(items[i].expr, "SELECT")
 		if err != nil {
@@ -250,32 +252,53 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 	// The Calc below computes keys and arguments, each once.
 	var exprs []expr.Expr
 	var names []string
-	column := func(e expr.Expr) *expr.Column {
+	column := func(e expr.Expr, name string) *expr.Column {
 		i := slices.IndexFunc(exprs, func(have expr.Expr) bool { return expr.Equal(have, e) })
 		if i < 0 {
 			i = len(exprs)
-			exprs, names = append(exprs, e), append(names, nameOf(e, i))
+			exprs, names = append(exprs, e), append(names, name)
 		}
 		return &expr.Column{Index: i, Name: names[i], T: e.Type(), At: e.Pos()}
 	}
 	keys := make([]int, len(g.keys))
 	for i, k := range g.keys {
-		keys[i] = column(k).Index
+		keys[i] = column(k, g.keyNames[i]).Index
 	}
-	aggs, aggNames := make([]*expr.Aggregate, len(g.aggs)), make([]string, len(g.aggs))
+	aggs := make([]*expr.Aggregate, len(g.aggs))
 	for i, a := range g.aggs {
 		c := *a
 		c.Args = make([]expr.Expr, len(a.Args))
 		for k, arg := range a.Args {
-			c.Args[k] = column(arg)
+			c.Args[k] = column(arg, arg.String())
 		}
 		if a.Filter != nil {
-			c.Filter = column(a.Filter)
+			c.Filter = column(a.Filter, a.Filter.String())
 		}
-		aggs[i], aggNames[i] = &c, a.String()
+		aggs[i] = &c
 	}
 	in := newCalc(g.input, nil, exprs, names, g.input.Pos())
-	return newAggregate(in, keys, aggs, aggNames, groupPos(s, g)), nil
+	return newAggregate(in, keys, aggs, g.aggNames, groupPos(s, g)), nil
+}
+
+// name names keys and aggregates as the SELECT list does, or as they are written.
+func (g *grouping) name(items []item) {
+	g.keyNames, g.aggNames = make([]string, len(g.keys)), make([]string, len(g.aggs))
+	for i, k := range g.keys {
+		g.keyNames[i] = k.String()
+		for _, it := range items {
+			if _, column := k.(*expr.Column); !column && it.alias && expr.Equal(it.expr, k) {
+				g.keyNames[i] = it.name
+			}
+		}
+	}
+	for i, a := range g.aggs {
+		g.aggNames[i] = a.String()
+		for _, it := range items {
+			if c, ok := it.expr.(*expr.Column); ok && it.alias && c.Index == len(g.scope.fields)+i {
+				g.aggNames[i] = it.name
+			}
+		}
+	}
 }
 
 // groupPos is where the statement asks for the aggregation.
@@ -289,27 +312,18 @@ func groupPos(s *parse.Select, g *grouping) errs.Position {
 	return s.At
 }
 
-func nameOf(e expr.Expr, i int) string {
-	if c, ok := e.(*expr.Column); ok {
-		return c.Name
-	}
-	return fmt.Sprintf("$%d", i)
-}
-
 // over rewrites an expression over the columns of FROM to one over the output of
 // the Aggregate: the keys, then the aggregates.
 func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 	for i, k := range g.keys {
 		if expr.Equal(k, e) {
-			return &expr.Column{Index: i, Name: nameOf(k, i), T: k.Type(), At: e.Pos()}, nil
+			return &expr.Column{Index: i, Name: g.keyNames[i], T: k.Type(), At: e.Pos()}, nil
 		}
 	}
 	switch e := e.(type) {
 	case *expr.Column:
 		if i := e.Index - len(g.scope.fields); i >= 0 {
-			c := *e
-			c.Index = len(g.keys) + i
-			return &c, nil
+			return &expr.Column{Index: len(g.keys) + i, Name: g.aggNames[i], T: e.T, At: e.At}, nil
 		}
 		return nil, g.notGrouped(e, clause)
 	case *expr.Call:

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/weirdb/weir/engine/connector"
@@ -10,14 +9,14 @@ import (
 )
 
 // planSinks decides how every sink takes the changes of its query, and puts what it
-// needs for that below it.
-func planSinks(s *catalog.Session) func(Node) (Node, error) {
+// needs for that below it. materialize is the session's option.
+func planSinks(materialize string) func(Node) (Node, error) {
 	return func(n Node) (Node, error) {
 		sink, ok := n.(*Sink)
 		if !ok {
 			return n, nil
 		}
-		if err := sink.plan(s.Options.UpsertMaterialize); err != nil {
+		if err := sink.plan(materialize); err != nil {
 			return nil, err
 		}
 		derive(sink)
@@ -66,6 +65,7 @@ func (n *Sink) refuseUpdates() error {
 // planUpsert is for a sink that replaces rows by the table's primary key.
 func (n *Sink) planUpsert(materialize string) error {
 	t := n.Input.Traits()
+	n.Mode = SinkUpsert
 	pk := union(n.Keys)
 	var fits *Key
 	for i, k := range t.Keys {
@@ -76,27 +76,26 @@ func (n *Sink) planUpsert(materialize string) error {
 	switch {
 	case materialize == "force", fits == nil && !t.Mode.InsertOnly() && materialize == "auto":
 		n.exchange(HashShards, n.Keys)
-		m := newMaterialize(n.Input, n.Keys, n.at)
-		m.traits.Dist = n.Input.Traits().Dist
-		derive(m)
-		n.Input, n.Mode = m, SinkUpsert
+		n.insert(newMaterialize(n.Input, n.Keys, n.at))
 	case fits == nil && !t.Mode.InsertOnly():
 		return n.refuseKey()
 	case fits == nil:
-		// Only inserts: the last row of a key stays, in the order of one path.
+		// Only inserts: of the rows of a key, which come on one path, the last one stays.
 		n.exchange(HashShards, n.Keys)
-		n.Mode = SinkUpsert
 	case t.Mode.InsertOnly():
-		n.Mode = SinkUpsert
 	case fits.Ordered && len(fits.Columns) == len(pk) && redundantBefore(n.Input, pk):
-		n.Mode = SinkUpsert
 	default:
-		// Removals may follow the additions that replace them: the sink sorts it out
-		// at every mark.
 		n.exchange(HashShards, n.Keys)
-		n.Mode = SinkConsolidate
+		n.insert(newConsolidate(n.Input, n.Keys, n.at))
 	}
 	return nil
+}
+
+// insert puts an operator right below the sink.
+func (n *Sink) insert(op Node) {
+	op.Traits().Dist = n.Input.Traits().Dist
+	derive(op)
+	n.Input = op
 }
 
 func (n *Sink) exchange(kind DistributionKind, keys []int) {
@@ -133,7 +132,7 @@ func redundantBefore(n Node, key []int) bool {
 		return true
 	}
 	switch n := n.(type) {
-	case *Scan, *Normalize, *Materialize, *Aggregate:
+	case *Scan, *Normalize, *Materialize, *Consolidate, *Aggregate:
 		for _, k := range n.Traits().Keys {
 			if len(k.Columns) == len(key) && subset(k.Columns, key) {
 				return true
@@ -170,11 +169,8 @@ func (n *Sink) Guarantee() connector.Guarantee { return n.Target.Guarantee() }
 
 // describe is the sink's mode with its key.
 func (n *Sink) describe() string {
-	switch n.Mode {
-	case SinkUpsert:
-		return fmt.Sprintf("upsert by %s", columnList(n, n.Keys))
-	case SinkConsolidate:
-		return fmt.Sprintf("upsert by %s, consolidated per epoch", columnList(n, n.Keys))
+	if n.Mode == SinkUpsert {
+		return "upsert by " + columnList(n, n.Keys)
 	}
 	return n.Mode.String()
 }

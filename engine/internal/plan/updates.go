@@ -7,7 +7,7 @@ import "github.com/weirdb/weir/engine/internal/expr"
 func dropUpdateBefore(n Node) (Node, error) {
 	need := true
 	if s, ok := n.(*Sink); ok {
-		need = s.Mode == SinkRetract || s.Mode == SinkConsolidate
+		need = s.Mode == SinkRetract
 	}
 	for _, in := range n.Inputs() {
 		updateBeforeWanted(in, need)
@@ -21,6 +21,8 @@ func updateBeforeWanted(n Node, need bool) {
 	case *Aggregate:
 		n.EmitUpdateBefore, inputs = need, true
 	case *Materialize:
+		n.EmitUpdateBefore, inputs = need, true
+	case *Consolidate:
 		n.EmitUpdateBefore, inputs = need, true
 	case *Normalize:
 		n.EmitUpdateBefore, inputs = need, false

@@ -1,0 +1,73 @@
+package plan_test
+
+import (
+	"context"
+	"strings"
+
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// testConnector makes tables that are planned, but never run. The option 'changes'
+// is the changelog mode of both sides.
+type testConnector struct{}
+
+func (testConnector) Name() string { return "test" }
+func (testConnector) Doc() string  { return "tables that are planned, but never run" }
+
+func (testConnector) Options() []connector.Option {
+	return []connector.Option{
+		{Name: "changes", Choices: []string{"append", "upsert", "retract"}, Default: "append", Doc: "the row kinds"},
+		{Name: "infer", Type: connector.BoolOption, Doc: "make up columns"},
+		{Name: "writers", Type: connector.IntOption, Doc: "the largest number of writers"},
+		{Name: "side", Choices: []string{"source", "sink"}, Doc: "the only side there is"},
+	}
+}
+
+func mode(opt connector.Options) sqltype.ChangelogMode {
+	return map[string]sqltype.ChangelogMode{
+		"append": sqltype.AppendMode, "upsert": sqltype.UpsertMode, "retract": sqltype.RetractMode,
+	}[opt.Text("changes")]
+}
+
+func (testConnector) Source(t *connector.Table, opt connector.Options) (connector.Source, error) {
+	if opt.Text("side") == "sink" {
+		return nil, errs.New(errs.Unsupported, t.Pos, "table %q can only be written", t.Name)
+	}
+	return testSource{mode: mode(opt)}, nil
+}
+
+func (testConnector) Sink(t *connector.Table, opt connector.Options) (connector.Sink, error) {
+	if opt.Text("side") == "source" {
+		return nil, errs.New(errs.Unsupported, errs.Position{}, "table %q can only be read", t.Name)
+	}
+	return testSink{mode: mode(opt), writers: int(opt.Int("writers"))}, nil
+}
+
+func (testConnector) Infer(_ context.Context, t *connector.Table, opt connector.Options) (sqltype.Schema, error) {
+	if !opt.Bool("infer") {
+		return nil, errs.New(errs.Unsupported, t.Pos, "table %q needs columns", t.Name)
+	}
+	return sqltype.Schema{{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType}}, nil
+}
+
+type testSource struct {
+	connector.Source
+	mode sqltype.ChangelogMode
+}
+
+func (s testSource) Mode() sqltype.ChangelogMode { return s.mode }
+
+type testSink struct {
+	connector.Sink
+	mode    sqltype.ChangelogMode
+	writers int
+}
+
+func (s testSink) Mode() sqltype.ChangelogMode    { return s.mode }
+func (s testSink) MaxWriters() int                { return s.writers }
+func (s testSink) Guarantee() connector.Guarantee { return connector.AtLeastOnce }
+
+// oneLine is a message without line breaks.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " | ") }
