@@ -1,0 +1,312 @@
+package op
+
+import (
+	"context"
+
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// JoinSide says what one input of a Join is.
+type JoinSide struct {
+	Types    []sqltype.Type
+	Keys     []int // columns that must equal those of the other side, in the same order
+	Updating bool  // the input may take rows away
+}
+
+// JoinSpec says what a Join computes. The columns of a pair of rows are those of
+// the left followed by those of the right.
+type JoinSpec struct {
+	Left, Right JoinSide
+	Residual    expr.Expr // over the columns of a pair; nil: all pairs with equal keys
+	Output      []int     // columns of a pair to be emitted; nil: all
+}
+
+// Join is the inner join of two changelogs on equal keys. It keeps the rows of each
+// side and, for each row that comes, emits the pairs with those of the other side.
+// A NULL in a key equals nothing, so such rows are neither kept nor joined.
+//
+// A pair has the kind of the row that came. Rows of the other side may have been
+// taken away before they were added, within an epoch: a pair with such a row has
+// the inverted kind, so that it goes away again when the addition comes.
+//
+// When a side has ended, the rows of the other are not needed any more and are
+// dropped.
+type Join struct {
+	sides    [2]joinSide
+	residual *expr.Predicate
+	output   []pairColumn
+	pairs    []pairColumn // what the residual condition reads, then output
+	rt       *exec.Runtime
+	low      *exec.MinWatermark
+
+	matches state.Matches
+	probe   []int32
+	rows    []state.RowID
+	kinds   []vector.RowKind
+}
+
+// joinSide is one input: port 0 is the left, port 1 the right.
+type joinSide struct {
+	JoinSide
+	layout rowkey.Layout
+	enc    *rowkey.Encoder
+	rows   *state.Rows
+	ended  bool
+
+	slots    []state.Slot
+	negative int64 // rows with a negative count when the last epoch ended
+}
+
+// pairColumn is a column of a pair: column col of side.
+type pairColumn struct{ side, col int }
+
+// NewJoin returns a Join. It fails for a condition that cannot be compiled.
+func NewJoin(spec JoinSpec) (*Join, error) {
+	j := &Join{low: exec.NewMinWatermark(2)}
+	for i, s := range []JoinSide{spec.Left, spec.Right} {
+		side := joinSide{JoinSide: s}
+		for _, k := range s.Keys {
+			side.layout.Kinds = append(side.layout.Kinds, s.Types[k].Kind())
+		}
+		side.enc = rowkey.NewEncoder(side.layout)
+		j.sides[i] = side
+	}
+	all := make([]pairColumn, 0, len(spec.Left.Types)+len(spec.Right.Types))
+	for c := range spec.Left.Types {
+		all = append(all, pairColumn{0, c})
+	}
+	for c := range spec.Right.Types {
+		all = append(all, pairColumn{1, c})
+	}
+	j.output = all
+	if spec.Output != nil {
+		j.output = make([]pairColumn, len(spec.Output))
+		for i, c := range spec.Output {
+			j.output[i] = all[c]
+		}
+	}
+	if spec.Residual == nil {
+		return j, nil
+	}
+	read := map[int]int{}
+	for i, c := range expr.Columns(spec.Residual) {
+		read[c] = i
+		j.pairs = append(j.pairs, all[c])
+	}
+	pred, err := expr.CompilePredicate(expr.Remap(spec.Residual, func(i int) int { return read[i] }))
+	if err != nil {
+		return nil, err
+	}
+	j.residual = pred
+	return j, nil
+}
+
+// Open finds the tables.
+func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
+	j.rt = rt
+	for i, name := range []string{"left", "right"} {
+		s := &j.sides[i]
+		cols := make([]vector.Kind, len(s.Types))
+		for c, t := range s.Types {
+			cols[c] = t.Kind()
+		}
+		s.rows = rt.State.Rows(name, s.layout, state.RowsOptions{Cols: cols, Indexed: s.Updating})
+		s.negative = s.rows.Negative()
+	}
+	return nil
+}
+
+// Process joins the rows of b with those of the other side, then keeps them.
+func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
+	own, other := &j.sides[port], &j.sides[1-port]
+	keys := own.enc.Encode(b, own.Keys)
+	if keys.AnyNull() {
+		sel := j.notNull(keys, b)
+		if sel.Len() == 0 {
+			sel.Release()
+			return nil
+		}
+		b = b.Select(sel)
+		defer b.Release()
+		keys = own.enc.Encode(b, own.Keys)
+	}
+	own.slots = resize(own.slots, b.Len())
+	if err := other.rows.Resolve(keys, false, own.slots); err != nil {
+		return err
+	}
+	if err := j.match(port, b, own.slots, out); err != nil {
+		return err
+	}
+	if other.ended {
+		return nil
+	}
+	if err := own.rows.Resolve(keys, true, own.slots); err != nil {
+		return err
+	}
+	return own.rows.Add(own.slots, b)
+}
+
+// notNull selects the rows of b whose key has no NULL.
+func (j *Join) notNull(keys *rowkey.Keys, b *vector.Batch) *vector.Vector {
+	j.probe = j.probe[:0]
+	for i := range keys.Len() {
+		if !keys.HasNull(i) {
+			j.probe = append(j.probe, int32(b.Row(i)))
+		}
+	}
+	return vector.Of(j.rt.Pool, j.probe...)
+}
+
+// match emits the pairs of b's rows with the rows of the other side under slots.
+func (j *Join) match(port int, b *vector.Batch, slots []state.Slot, out exec.Output) error {
+	other := &j.sides[1-port]
+	var cursor state.Cursor
+	for done := false; !done; {
+		j.matches.Reset()
+		done = other.rows.Match(slots, &cursor, vector.Target, &j.matches)
+		var err error
+		if other.Updating {
+			err = j.emitCounted(port, b, out)
+		} else {
+			if sel, some := b.Sel(); some {
+				j.probe = gather(j.probe, sel, j.matches.Probe)
+			} else {
+				j.probe = append(j.probe[:0], j.matches.Probe...)
+			}
+			err = j.emit(port, b, j.matches.Row, nil, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emitCounted emits each of the matches as often as its row stands in the other
+// side, with the inverted kind when it does so a negative number of times.
+func (j *Join) emitCounted(port int, b *vector.Batch, out exec.Output) error {
+	j.probe, j.rows, j.kinds = j.probe[:0], j.rows[:0], j.kinds[:0]
+	kinds, plain := b.Kinds(), b.InsertOnly()
+	for i, n := range j.matches.Count {
+		r := int32(b.Row(int(j.matches.Probe[i])))
+		kind := vector.Insert
+		if kinds != nil {
+			kind = kinds[r]
+		}
+		if n < 0 {
+			n, kind, plain = -n, kind.Invert(), false
+		}
+		for range n {
+			j.probe, j.rows, j.kinds = append(j.probe, r), append(j.rows, j.matches.Row[i]), append(j.kinds, kind)
+			if len(j.probe) < vector.Target {
+				continue
+			}
+			if err := j.emitKinds(port, b, plain, out); err != nil {
+				return err
+			}
+			j.probe, j.rows, j.kinds = j.probe[:0], j.rows[:0], j.kinds[:0]
+		}
+	}
+	return j.emitKinds(port, b, plain, out)
+}
+
+func (j *Join) emitKinds(port int, b *vector.Batch, plain bool, out exec.Output) error {
+	if plain {
+		return j.emit(port, b, j.rows, nil, out)
+	}
+	v, k := j.rt.Pool.NewKinds(len(j.kinds))
+	copy(k, j.kinds)
+	return j.emit(port, b, j.rows, v, out)
+}
+
+// emit emits the pairs of rows j.probe of b and rows of the other side that meet the
+// residual condition. It takes over kinds, which is nil when the pairs have the kinds
+// of b's rows.
+func (j *Join) emit(port int, b *vector.Batch, rows []state.RowID, kinds *vector.Vector, out exec.Output) error {
+	n, p := len(j.probe), j.rt.Pool
+	if n == 0 {
+		if kinds != nil {
+			kinds.Release()
+		}
+		return nil
+	}
+	if k := b.KindVector(); k != nil && kinds == nil {
+		kinds = k.Take(p, j.probe)
+	}
+	stored := j.sides[1-port].rows.Take(p, rows)
+	defer releaseAll(stored)
+	gathered := make([]*vector.Vector, b.Cols())
+	defer releaseAll(gathered)
+	column := func(c pairColumn) *vector.Vector {
+		if c.side != port {
+			return stored[c.col].Retain()
+		}
+		if gathered[c.col] == nil {
+			gathered[c.col] = b.Col(c.col).Take(p, j.probe)
+		}
+		return gathered[c.col].Retain()
+	}
+	batch := func(of []pairColumn, kinds *vector.Vector) *vector.Batch {
+		cols := make([]*vector.Vector, len(of))
+		for i, c := range of {
+			cols[i] = column(c)
+		}
+		return vector.NewBatch(n, cols, kinds)
+	}
+	var sel *vector.Vector
+	if j.residual != nil {
+		j.residual.SetNow(j.rt.Now())
+		narrow := batch(j.pairs, nil)
+		var err error
+		sel, err = j.residual.Select(p, narrow)
+		narrow.Release()
+		if err != nil || sel.Len() == 0 {
+			releaseAll([]*vector.Vector{kinds, sel})
+			return err
+		}
+	}
+	pairs := batch(j.output, kinds)
+	defer pairs.Release()
+	if sel == nil {
+		return out.Emit(pairs)
+	}
+	some := pairs.Select(sel)
+	defer some.Release()
+	return out.Emit(some)
+}
+
+// Advance passes the least watermark of both sides on when it rises.
+func (j *Join) Advance(port int, w exec.Watermark, out exec.Output) error {
+	if low, rose := j.low.Advance(port, w); rose {
+		return out.Advance(low)
+	}
+	return nil
+}
+
+// End drops the rows of the other side: no row will come that joins them.
+func (j *Join) End(port int, _ exec.Output) error {
+	j.sides[port].ended = true
+	j.sides[1-port].negative = 0
+	return j.sides[1-port].rows.DropAll()
+}
+
+// Flush reports rows that were taken away and never added. Pairs were emitted as
+// the rows came.
+func (j *Join) Flush(exec.Output) error {
+	for i := range j.sides {
+		s := &j.sides[i]
+		if n := s.rows.Negative(); n != s.negative {
+			j.rt.Inconsistent(n - s.negative)
+			s.negative = n
+		}
+	}
+	return nil
+}
+
+// Close does nothing: state belongs to the task.
+func (j *Join) Close() error { return nil }
