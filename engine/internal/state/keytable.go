@@ -361,6 +361,9 @@ func (t *keyTable) drop(slots []Slot) {
 			continue
 		}
 		if t.evict != nil {
+			if !t.evict.usable(t, s) {
+				continue
+			}
 			t.evict.delete(t, s)
 		}
 		t.gone.Set(int(s))

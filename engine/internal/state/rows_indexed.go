@@ -2,6 +2,7 @@ package state
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/weirdb/weir/vector"
 )
@@ -250,7 +251,13 @@ func (r *Rows) forget(s Slot, ids []RowID) {
 func (p *rowsPayload) save(buf []byte, s Slot) []byte {
 	r := (*Rows)(p)
 	buf = binary.AppendUvarint(buf, uint64(r.number[s]))
+	ids := r.add.dead[:0]
 	for id := r.head[s]; id != 0; id = r.next[id] {
+		ids = append(ids, id)
+	}
+	r.add.dead = ids[:0]
+	slices.Reverse(ids) // loading them one by one makes the same chain
+	for _, id := range ids {
 		if r.opt.Indexed {
 			buf = binary.AppendVarint(buf, r.count[id])
 			buf = binary.LittleEndian.AppendUint64(buf, r.hash[id])

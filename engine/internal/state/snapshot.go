@@ -92,7 +92,8 @@ func (s *Store) Restore(r io.Reader, from, to int) error {
 	for {
 		switch sr.byte() {
 		case markTable:
-			name, description := string(sr.text()), string(sr.text())
+			name := string(sr.text())
+			description := string(sr.text())
 			if into = s.waiting[name]; into == nil {
 				into = &waiting{description: description}
 				s.waiting[name] = into
@@ -101,7 +102,8 @@ func (s *Store) Restore(r io.Reader, from, to int) error {
 				return corrupt(name, fmt.Errorf("one snapshot has %s, another %s", into.description, description))
 			}
 		case markRecord:
-			group, key := int(sr.byte()), bytes.Clone(sr.text())
+			group := int(sr.byte())
+			key := bytes.Clone(sr.text())
 			value := sr.text()
 			if into == nil || sr.err != nil {
 				return sr.failed()

@@ -2,6 +2,7 @@ package state
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"testing"
 
@@ -9,50 +10,64 @@ import (
 	"github.com/weirdb/weir/vector/rowkey"
 )
 
-const benchBatches = 64
-
-// intBatches are batches of one int64 key below n each, uniformly drawn.
-func intBatches(p *vector.Pool, n int) []*vector.Batch {
-	r := rand.New(rand.NewPCG(1, uint64(n)))
-	out := make([]*vector.Batch, benchBatches)
-	for i := range out {
-		k, x := p.New(vector.Int64, vector.Target), p.New(vector.Int64, vector.Target)
-		keys, vals := vector.Values[int64](k), vector.Values[int64](x)
-		for j := range keys {
-			keys[j], vals[j] = int64(r.IntN(n)), int64(j)
-		}
-		out[i] = vector.NewBatch(vector.Target, []*vector.Vector{k, x}, nil)
-	}
-	return out
+// drawer fills batches with random keys. Benchmarks draw each batch anew, at about
+// 2 ns a row: recorded batches would push the tables out of the cache.
+type drawer struct {
+	x, hot uint64
+	batch  *vector.Batch
 }
 
-// hotBatches draw nine of ten keys from a window that moves over n keys.
-func hotBatches(p *vector.Pool, n int) []*vector.Batch {
-	r := rand.New(rand.NewPCG(2, uint64(n)))
-	out := intBatches(p, n)
-	for i, b := range out {
-		keys := vector.Values[int64](b.Col(0))
-		for j := range keys {
-			if r.IntN(10) > 0 {
-				keys[j] = int64((i*n/len(out) + r.IntN(1000)) % n)
-			}
+func newDrawer(p *vector.Pool) *drawer {
+	k, x := p.New(vector.Int64, vector.Target), p.New(vector.Int64, vector.Target)
+	for i, vals := 0, vector.Values[int64](x); i < len(vals); i++ {
+		vals[i] = int64(i)
+	}
+	return &drawer{x: 1, batch: vector.NewBatch(vector.Target, []*vector.Vector{k, x}, nil)}
+}
+
+func (d *drawer) below(n int) uint64 {
+	d.x ^= d.x << 13
+	d.x ^= d.x >> 7
+	d.x ^= d.x << 17
+	hi, _ := bits.Mul64(d.x, uint64(n))
+	return hi
+}
+
+// uniform is a batch of keys below n.
+func (d *drawer) uniform(n int) *vector.Batch {
+	keys := vector.Values[int64](d.batch.Col(0))
+	for i := range keys {
+		keys[i] = int64(d.below(n))
+	}
+	return d.batch
+}
+
+// moving is a batch of keys below n most of which are in a window of 1000 that
+// moves on with each batch.
+func (d *drawer) moving(n int) *vector.Batch {
+	keys := vector.Values[int64](d.batch.Col(0))
+	for i := range keys {
+		keys[i] = int64(d.below(1000) + d.hot)
+		if i%10 == 0 {
+			keys[i] = int64(d.below(n))
 		}
 	}
-	return out
+	d.hot = (d.hot + 100) % uint64(n-1000)
+	return d.batch
 }
 
 func reportRows(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/vector.Target, "ns/row")
 }
 
-// benchCountSum measures key encoding, Resolve, Hold and the update of a COUNT and
-// a SUM, with the table full.
-func benchCountSum(b *testing.B, kind vector.Kind, batches []*vector.Batch, fillUp func(*countSum)) {
+// benchCountSum measures drawing keys, encoding them, Resolve, Hold and the update
+// of a COUNT and a SUM, with the table full.
+func benchCountSum(b *testing.B, kind vector.Kind, fillUp func(*countSum), next func() *vector.Batch) {
 	c := newCountSum(Options{}, kind)
 	fillUp(c)
 	i := 0
 	for b.Loop() {
-		c.process(batches[i%len(batches)])
+		c.process(next())
 		if i++; i%8 == 0 {
 			c.values.Dirty(c.values.Held())
 			c.store.EndEpoch()
@@ -107,19 +122,42 @@ func fillInts(p *vector.Pool, n int) func(*countSum) {
 	}
 }
 
-func BenchmarkCountSum100k(b *testing.B) {
+func benchCountSumInts(b *testing.B, n int, next func(*drawer, int) *vector.Batch) {
 	p := vector.NewPool()
-	benchCountSum(b, vector.Int64, intBatches(p, 100_000), fillInts(p, 100_000))
+	d := newDrawer(p)
+	benchCountSum(b, vector.Int64, fillInts(p, n), func() *vector.Batch { return next(d, n) })
 }
 
-func BenchmarkCountSum650kHot(b *testing.B) {
-	p := vector.NewPool()
-	benchCountSum(b, vector.Int64, hotBatches(p, 650_000), fillInts(p, 650_000))
-}
+func BenchmarkCountSum100k(b *testing.B) { benchCountSumInts(b, 100_000, (*drawer).uniform) }
 
-func BenchmarkCountSum5M(b *testing.B) {
-	p := vector.NewPool()
-	benchCountSum(b, vector.Int64, intBatches(p, 5_000_000), fillInts(p, 5_000_000))
+func BenchmarkCountSum650kHot(b *testing.B) { benchCountSumInts(b, 650_000, (*drawer).moving) }
+
+func BenchmarkCountSum5M(b *testing.B) { benchCountSumInts(b, 5_000_000, (*drawer).uniform) }
+
+// BenchmarkMapCountSum100k is what a Go map takes for the same, to compare with.
+func BenchmarkMapCountSum100k(b *testing.B) { benchMap(b, 100_000, (*drawer).uniform) }
+
+func BenchmarkMapCountSum650kHot(b *testing.B) { benchMap(b, 650_000, (*drawer).moving) }
+
+func BenchmarkMapCountSum5M(b *testing.B) { benchMap(b, 5_000_000, (*drawer).uniform) }
+
+func benchMap(b *testing.B, n int, next func(*drawer, int) *vector.Batch) {
+	places := map[int64]int32{}
+	counts, sums := make([]int64, n), make([]int64, n)
+	for i := range n {
+		places[int64(i)] = int32(i)
+	}
+	d := newDrawer(vector.NewPool())
+	for b.Loop() {
+		batch := next(d, n)
+		vals := vector.Values[int64](batch.Col(1))
+		for i, k := range vector.Values[int64](batch.Col(0)) {
+			s := places[k]
+			counts[s]++
+			sums[s] += vals[i]
+		}
+	}
+	reportRows(b)
 }
 
 // BenchmarkCountSumText1M has keys of 95 bytes.
@@ -135,11 +173,11 @@ func BenchmarkCountSumText1M(b *testing.B) {
 		return vector.NewBatch(vector.Target, []*vector.Vector{k.Finish(), x}, nil)
 	}
 	r := rand.New(rand.NewPCG(3, 0))
-	batches := make([]*vector.Batch, benchBatches)
+	batches := make([]*vector.Batch, 32)
 	for i := range batches {
 		batches[i] = text(func() int { return r.IntN(n) })
 	}
-	benchCountSum(b, vector.String, batches, func(c *countSum) {
+	fillUp := func(c *countSum) {
 		at := 0
 		for at < n {
 			batch := text(func() int { at++; return (at - 1) % n })
@@ -148,7 +186,9 @@ func BenchmarkCountSumText1M(b *testing.B) {
 		}
 		c.values.Dirty(c.values.Held())
 		c.store.EndEpoch()
-	})
+	}
+	i := 0
+	benchCountSum(b, vector.String, fillUp, func() *vector.Batch { i++; return batches[i%len(batches)] })
 }
 
 // BenchmarkInsert5M is the cost per row of filling a table.
@@ -164,13 +204,16 @@ func benchAdd(b *testing.B, opt RowsOptions, keys int, retract bool) {
 	p := vector.NewPool()
 	key := rowkey.Layout{Kinds: []vector.Kind{vector.Int64}}
 	enc, slots := rowkey.NewEncoder(key), make([]Slot, vector.Target)
-	batches := intBatches(p, keys)
+	d := newDrawer(p)
+	batches := make([]*vector.Batch, 64)
 	var removals []*vector.Batch
-	for _, x := range batches {
+	for i := range batches {
+		x := d.uniform(keys).Slice(p, 0, vector.Target)
 		kinds, ks := p.NewKinds(x.Rows())
-		for i := range ks {
-			ks[i] = vector.Delete
+		for j := range ks {
+			ks[j] = vector.Delete
 		}
+		batches[i] = x
 		removals = append(removals, x.WithKinds(kinds))
 	}
 	var store *Store
@@ -239,14 +282,14 @@ func BenchmarkRowsMatch(b *testing.B) {
 		rows.Add(slots, x)
 		store.EndCall()
 	}
-	batches := intBatches(p, 500_000)
-	for _, x := range batches {
-		fillRows(x)
+	d := newDrawer(p)
+	for range 64 {
+		fillRows(d.uniform(500_000))
 	}
 	var m Matches
-	i, pairs := 0, 0
+	pairs := 0
 	for b.Loop() {
-		rows.Resolve(enc.Encode(batches[i%len(batches)], []int{0}), false, slots)
+		rows.Resolve(enc.Encode(d.uniform(500_000), []int{0}), false, slots)
 		var c Cursor
 		for done := false; !done; {
 			m.Reset()
@@ -256,7 +299,6 @@ func BenchmarkRowsMatch(b *testing.B) {
 			}
 			pairs += len(m.Row)
 		}
-		i++
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(pairs), "ns/pair")
 }
