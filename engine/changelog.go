@@ -20,7 +20,7 @@ type Changelog struct {
 // changes is where a Changelog's batches come from.
 type changes interface {
 	Next(ctx context.Context) (*vector.Batch, error)
-	Close() error
+	Close()
 }
 
 // Next waits for the next batch, which is the caller's: Release it. It returns
@@ -46,9 +46,9 @@ func (c *Changelog) Next(ctx context.Context) (*vector.Batch, error) {
 }
 
 // Close says that no more is wanted. The query is canceled unless it has ended.
-func (c *Changelog) Close() error {
+func (c *Changelog) Close() {
 	c.query.Cancel()
-	return c.from.Close()
+	c.from.Close()
 }
 
 // listing is the rows of a statement that runs no query.
@@ -65,10 +65,9 @@ func (l *listing) Next(context.Context) (*vector.Batch, error) {
 }
 
 // Close drops what was not read.
-func (l *listing) Close() error {
+func (l *listing) Close() {
 	for _, b := range l.rest {
 		b.Release()
 	}
 	l.rest = nil
-	return nil
 }

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/job"
 )
 
 // Config says how an Engine works. The zero value is ready to use. What a session
@@ -28,8 +28,8 @@ type Config struct {
 	FlushRows int
 	// Clock is where processing time comes from; nil means the system's clock.
 	Clock Clock
-	// Connectors are known besides the built-in ones: filesystem, datagen, print,
-	// blackhole and channel. One of the same name replaces the built-in.
+	// Connectors are known besides the built-in ones: filesystem, datagen, print
+	// and blackhole. Those of package channel carry rows of this program. One of the same name replaces the built-in.
 	Connectors []connector.Connector
 	// Stdin and Stdout are what the path '-' and the print connector use; nil means
 	// the process's own.
@@ -40,7 +40,7 @@ type Config struct {
 }
 
 // Clock tells processing time and wakes the coordinator. Tests give their own.
-type Clock = exec.Clock
+type Clock = job.Clock
 
 // Hooks are functions that are called when something happens in a running query;
 // any of them may be nil. They are called from the query's goroutines, must be
@@ -63,18 +63,4 @@ func (c Config) Validate() error {
 		check(n != nil, "Connectors[%d] is nil", i)
 	}
 	return errors.Join(problems...)
-}
-
-func (c Config) stdin() io.Reader {
-	if c.Stdin != nil {
-		return c.Stdin
-	}
-	return os.Stdin
-}
-
-func (c Config) stdout() io.Writer {
-	if c.Stdout != nil {
-		return c.Stdout
-	}
-	return os.Stdout
 }

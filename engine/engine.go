@@ -8,7 +8,6 @@ import (
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/connector/blackhole"
-	"github.com/weirdb/weir/engine/connector/channel"
 	"github.com/weirdb/weir/engine/connector/datagen"
 	"github.com/weirdb/weir/engine/connector/filesystem"
 	"github.com/weirdb/weir/engine/connector/print"
@@ -41,13 +40,13 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errs.New(errs.Canceled, errs.Position{}, "the engine was not opened: %w", err)
 	}
-	formats := []connector.Format{csv.Format{}, json.Format{}, parquet.Format{}}
+	files := filesystem.New(csv.Format{}, json.Format{}, parquet.Format{})
+	files.Stdin, files.Stdout = cfg.Stdin, cfg.Stdout
 	registry := connector.NewRegistry(
-		filesystem.New(filesystem.Config{Formats: formats, Stdin: cfg.stdin(), Stdout: cfg.stdout()}),
+		files,
 		datagen.Connector{},
-		print.New(cfg.stdout()),
+		print.Connector{Out: cfg.Stdout},
 		blackhole.Connector{},
-		channel.NewConnector(),
 	).With(cfg.Connectors...)
 	e := &Engine{cfg: cfg, session: catalog.New(registry).NewSession(), queries: make(map[*Query]struct{})}
 	e.session.Options.Parallelism = cfg.Parallelism

@@ -7,6 +7,7 @@ import (
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/connector/channel"
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/job"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/internal/plan"
@@ -73,10 +74,10 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 	q := &Query{statement: statement}
 	var collect connector.Sink
 	if root, ok := p.Roots[0].(*plan.Collect); ok {
-		log := channel.NewChangelog(changelogBatches)
 		q.schema, q.mode = root.Schema(), root.Traits().Mode
-		q.log = &Changelog{from: log, query: q}
-		collect = log
+		out := channel.NewOutput(q.schema, q.mode)
+		q.log = &Changelog{from: out, query: q}
+		collect = out
 	}
 	graph, err := job.Compile(p, collect)
 	if err != nil {
@@ -106,6 +107,18 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 	return q, nil
 }
 
-// changelogBatches is the number of batches that a query may be ahead of the reader
-// of its Changelog.
-const changelogBatches = 8
+// Graph plans a query or INSERT and returns what would run, for package enginetest.
+// The rows of a query go to collect.
+func (e *Engine) Graph(ctx context.Context, sql string, collect connector.Sink) (*exec.Graph, error) {
+	stmts, err := parse.Parse(sql)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p, err := plan.Build(ctx, stmts[0], e.session, plan.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return job.Compile(p, collect)
+}

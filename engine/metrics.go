@@ -41,10 +41,10 @@ func (q *Query) Metrics() Metrics {
 	m := Metrics{Epoch: from.Epoch}
 	for _, o := range from.Operators {
 		m.Operators = append(m.Operators, operatorMetrics(o))
-		switch o.Role {
-		case exec.SourceRole:
+		switch {
+		case o.Source:
 			m.SourceRows += o.RowsOut
-		case exec.SinkRole:
+		case o.Sink:
 			m.SinkRows += o.RowsIn
 		}
 	}

@@ -138,7 +138,7 @@ func (e *Engine) describe(stmt *parse.Describe) (*Query, error) {
 				key = "PRI(" + strings.Join(primaryKey(o), ", ") + ")"
 			}
 			if c.Computed != nil {
-				extras = "AS " + parse.Format(c.Computed)
+				extras = "AS " + c.Computed.String()
 			}
 			row(sqltype.Column{Name: c.Name, Type: c.Type}, key, extras)
 		}

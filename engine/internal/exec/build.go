@@ -346,7 +346,7 @@ func (p *Program) Metrics() []Metrics {
 	var out []Metrics
 	for _, l := range p.nodes {
 		for _, in := range l.instances {
-			m := Metrics{ID: l.node.ID, Name: l.node.Name, Shard: in.shard}
+			m := Metrics{ID: l.node.ID, Name: l.node.Name, Shard: in.shard, Source: l.node.Source != nil, Sink: l.node.Sink != nil}
 			in.metrics(&m)
 			out = append(out, m)
 		}

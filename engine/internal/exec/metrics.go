@@ -10,6 +10,7 @@ import (
 type Metrics struct {
 	ID, Name              string
 	Shard                 int
+	Source, Sink          bool // reads a source, writes a sink
 	RowsIn, RowsOut       int64
 	BatchesIn, BatchesOut int64
 	// Busy is the time spent in the operator itself, without those it calls. It is

@@ -100,6 +100,7 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 			Left:     op.JoinSide{Types: n.Left.Schema().Types(), Keys: n.LeftKeys, Updating: !n.LeftAppendOnly},
 			Right:    op.JoinSide{Types: n.Right.Schema().Types(), Keys: n.RightKeys, Updating: !n.RightAppendOnly},
 			Residual: n.Residual,
+			Output:   n.Output,
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewJoin(spec) })
 	case *plan.Normalize:
@@ -108,6 +109,9 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 	case *plan.Materialize:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec), nil })
+	case *plan.Consolidate:
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewConsolidate(spec), nil })
 	}
 	panic(fmt.Sprintf("job: a plan cannot have a %s here", n.Op()))
 }
@@ -143,9 +147,6 @@ func (c *compiler) sink(root plan.Node) error {
 			then(func() (exec.Operator, error) { return op.NewSinkChangelog(name, sqltype.AppendMode), nil })
 		case plan.SinkUpsert:
 			then(func() (exec.Operator, error) { return op.NewSinkChangelog(name, sqltype.UpsertMode), nil })
-		case plan.SinkConsolidate:
-			spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: true}
-			then(func() (exec.Operator, error) { return op.NewConsolidate(spec), nil })
 		}
 	}
 	if err != nil {
