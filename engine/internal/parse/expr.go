@@ -266,6 +266,10 @@ const (
 	UnboundedFollowing
 )
 
+func (k BoundKind) String() string {
+	return [...]string{"UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING"}[k]
+}
+
 // Bound is one end of a Frame.
 type Bound struct {
 	Kind   BoundKind

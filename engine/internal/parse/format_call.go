@@ -106,17 +106,15 @@ func (p *printer) call(e *Call) {
 	}
 }
 
-// functionName is like Name.String, but reserved words that are functions too
-// need no quotes.
+// functionName is the name of a function, upper case when it has one part:
+// case does not matter, and reserved words that are functions need no quotes.
 func functionName(n Name) string {
 	if len(n) == 1 {
 		up := strings.ToUpper(n[0].Value)
-		if callable[up] && !n[0].Quoted {
+		if callable[up] {
 			return up
 		}
-		if reserved[up] == false && wordEnd(n[0].Value, 0) == len(n[0].Value) && !n[0].Quoted {
-			return up
-		}
+		return QuoteIdent(up)
 	}
 	return n.String()
 }

@@ -200,7 +200,7 @@ func (l *lowering) selectBlock(s *sqlparser.Select) (QueryBody, int) {
 			return sel, l.lo
 		}
 		if i == 0 {
-			if body, at := l.notSelect(a); body != nil {
+			if body, at := l.notSelect(a, s.From); body != nil {
 				return body, at
 			}
 		}
@@ -237,9 +237,9 @@ func (l *lowering) selectBlock(s *sqlparser.Select) (QueryBody, int) {
 	return sel, first
 }
 
-// notSelect lowers VALUES and TABLE t, which vitess sees as the only item of a
-// SELECT.
-func (l *lowering) notSelect(a *sqlparser.AliasedExpr) (QueryBody, int) {
+// notSelect lowers VALUES, TABLE t and a query in brackets, which vitess sees as
+// the only item of a SELECT.
+func (l *lowering) notSelect(a *sqlparser.AliasedExpr, from sqlparser.TableExprs) (QueryBody, int) {
 	switch e := a.Expr.(type) {
 	case *sqlparser.FuncExpr:
 		m := l.number(e.Name.String())
@@ -254,12 +254,20 @@ func (l *lowering) notSelect(a *sqlparser.AliasedExpr) (QueryBody, int) {
 		if m == nil {
 			return nil, 0
 		}
-		if t, ok := m.node.(*tableMark); ok {
+		switch n := m.node.(type) {
+		case *tableMark:
 			place := Place{l.tokPos(m.first)}
 			return &Select{
 				Place: place, Items: []SelectItem{{Place: place, Star: true}},
-				From: &TableName{Place: Place{t.name.Pos()}, Name: t.name},
+				From: &TableName{Place: Place{n.name.Pos()}, Name: n.name},
 			}, m.first
+		case *bracketMark:
+			if t, ok := from[0].(*sqlparser.AliasedTableExpr); ok {
+				if sub, ok := t.Expr.(*sqlparser.Subquery); ok {
+					q, _ := l.query(sub.Select)
+					return q, m.first
+				}
+			}
 		}
 	}
 	return nil, 0

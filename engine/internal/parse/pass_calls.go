@@ -69,6 +69,7 @@ func (f *fragment) specialCall(i, open, end int) {
 	case "ARRAY":
 		if f.startsQuery(open + 1) {
 			f.caller(&Array{Place: place}, i, end)
+			f.queryArg(open)
 		}
 	case "DESCRIPTOR":
 		c := f.cursorAt(open, end+1)
@@ -83,6 +84,13 @@ func (f *fragment) specialCall(i, open, end int) {
 			f.jsonCall(open, end)
 		}
 	}
+}
+
+// queryArg doubles the brackets at open, which are those of a query and become
+// those of a call too.
+func (f *fragment) queryArg(open int) {
+	f.take(open, "((")
+	f.take(f.closer(open), "))")
 }
 
 // constructor rewrites ARRAY[..] and MAP[..].
@@ -201,6 +209,9 @@ func (f *fragment) tableArg(i int) {
 	switch {
 	case f.word(i+1) == "(":
 		last = f.closer(i + 1)
+		if f.startsQuery(i + 2) {
+			f.queryArg(i + 1)
+		}
 	case f.isName(i + 1):
 		last = f.nameEnd(i + 1)
 		if f.word(last+1) == "(" {

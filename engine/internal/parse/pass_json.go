@@ -41,7 +41,7 @@ func (f *fragment) jsonCall(open, end int) {
 			i = on
 		case w == "ON" && (f.word(i+1) == "EMPTY" || f.word(i+1) == "ERROR" || f.word(i+1) == "NULL"):
 			first := i - 1
-			if f.word(i-2) == "EMPTY" {
+			if (f.word(i-1) == "ARRAY" || f.word(i-1) == "OBJECT") && f.word(i-2) == "EMPTY" {
 				first = i - 2
 			}
 			name, value := "ON "+f.word(i+1), &Symbol{Place: Place{f.tokPos(first)}, Name: f.phrase(first, i)}

@@ -79,6 +79,7 @@ func (f *fragment) operators() {
 		case "ANY", "SOME", "ALL":
 			if isComparison(f.word(i-1)) && f.word(i+1) == "(" && f.startsQuery(i+2) {
 				f.caller(&quantifierMark{all: w == "ALL"}, i, f.closer(i+1))
+				f.queryArg(i + 1)
 			}
 		case "MOD":
 			if f.endsOperand(i-1) && (f.endsOperand(i+1) || f.word(i+1) == "(") {

@@ -10,6 +10,7 @@ import (
 type (
 	valuesMark  struct{}                 // VALUES: the rows are the arguments
 	tableMark   struct{ name Name }      // TABLE t as a query
+	bracketMark struct{}                 // a query in brackets, which is all there is in FROM
 	orderMark   struct{ item OrderItem } // one sort key
 	havingMark  struct{}                 // one argument for each of the following
 	filterMark  struct{ clause section } // the condition of HAVING or QUALIFY
@@ -19,6 +20,10 @@ type (
 // queries rewrites the clauses that vitess lacks or has in another form.
 func (f *fragment) queries() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
+		if f.word(i) == "(" && f.isQuery {
+			f.bracketedQuery(i)
+			continue
+		}
 		if f.kind(i) != tokWord || f.taken(i) || f.word(i-1) == "." {
 			continue
 		}
@@ -49,6 +54,27 @@ func (f *fragment) queries() {
 			f.failAt(i, errs.Unsupported, "FOR %s is not supported: rows are not locked", f.word(i+1))
 		}
 	}
+}
+
+// bracketedQuery makes a query in brackets, where vitess wants a SELECT, a select
+// from it: at the begin of a query, unless a set operation follows.
+func (f *fragment) bracketedQuery(open int) {
+	switch sec := f.in(open); {
+	case sec == inStart && (open == f.lo || f.word(open-1) == "("):
+	case sec == inWith && f.word(open-1) == ")":
+	default:
+		return
+	}
+	end := f.closer(open)
+	switch f.word(end + 1) {
+	case "UNION", "INTERSECT", "EXCEPT", "MINUS":
+		return
+	}
+	if !f.startsQuery(open + 1) {
+		return
+	}
+	f.take(open, "SELECT '"+f.mark(&bracketMark{}, open, end)+"' FROM (")
+	f.edit(end).after += " `" + f.mark(&Alias{}, end, end) + "`"
 }
 
 // values makes VALUES a select of one call.

@@ -63,6 +63,10 @@ const (
 	GroupingSets                  // GROUPING SETS(Items)
 )
 
+func (k GroupKind) String() string {
+	return [...]string{"GROUP BY", "ROLLUP", "CUBE", "GROUPING SETS"}[k]
+}
+
 // GroupItem is one item of GROUP BY.
 type GroupItem struct {
 	Place
@@ -88,6 +92,8 @@ const (
 	NullsLast
 )
 
+func (n NullOrder) String() string { return [...]string{"", "NULLS FIRST", "NULLS LAST"}[n] }
+
 // SetOpKind is UNION, INTERSECT or EXCEPT.
 type SetOpKind uint8
 
@@ -97,6 +103,8 @@ const (
 	Intersect
 	Except
 )
+
+func (k SetOpKind) String() string { return [...]string{"UNION", "INTERSECT", "EXCEPT"}[k] }
 
 // SetOp combines two queries; a chain is left-deep. Its position is that of the
 // word UNION, INTERSECT or EXCEPT. Each side is a *Select,
@@ -178,6 +186,10 @@ const (
 	FullJoin
 	CrossJoin
 )
+
+func (k JoinKind) String() string {
+	return [...]string{"INNER JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"}[k]
+}
 
 // Join is a join of two table expressions. Exactly one of On, Using and Natural
 // is there, except for CROSS JOIN, which has none.
