@@ -94,7 +94,10 @@ func (in *instance) start(ctx context.Context, opt state.Options) (err error) {
 	in.store = state.NewStore(opt)
 	in.rt.State = in.store
 	in.open = true
-	return in.fail(in.op.Open(ctx, &in.rt))
+	if err := in.op.Open(ctx, &in.rt); err != nil {
+		return in.fail(err)
+	}
+	return in.fail(in.store.EndCall())
 }
 
 func (in *instance) close() error {
@@ -185,9 +188,6 @@ func (in *instance) endEpoch() error {
 		}
 	}
 	if err := in.op.Flush(in.out); err != nil {
-		return err
-	}
-	if err := in.store.EndCall(); err != nil {
 		return err
 	}
 	if err := in.store.EndEpoch(); err != nil {
