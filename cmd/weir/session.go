@@ -190,7 +190,8 @@ func (s *session) consume(ctx context.Context, q *engine.Query) (int64, error) {
 	if err := q.Wait(ctx); err != nil {
 		return printer.Rows(), err
 	}
-	return printer.Rows(), printer.Close()
+	err := printer.Close()
+	return printer.Rows(), err
 }
 
 func (s *session) printer(q *engine.Query) output.Printer {
