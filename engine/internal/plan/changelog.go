@@ -117,27 +117,41 @@ func (n *Calc) mode() sqltype.ChangelogMode {
 	return m.With(insert).With(remove)
 }
 
-// keys of a Calc are those whose columns are all forwarded. A column that the
-// filter holds to a constant is needed in no key.
+// keys of a Calc are those whose columns are all forwarded. Columns that the filter
+// holds to a constant can be left out of a key, which makes it another key.
 func (n *Calc) keys() []Key {
+	var out, short []Key
 	constant := n.constants()
-	var out []Key
 	for _, k := range n.Input.Traits().Keys {
-		mapped, ok := Key{Ordered: k.Ordered}, true
-		for _, c := range k.Columns {
-			if slices.Contains(constant, c) {
-				continue
-			}
-			at := n.identified(c)
-			ok = ok && at >= 0
-			mapped.Columns = append(mapped.Columns, at)
-		}
-		if ok {
-			mapped.Columns = union(mapped.Columns)
+		if mapped, ok := n.mapped(k, nil); ok {
 			out = append(out, mapped)
 		}
+		if mapped, ok := n.mapped(k, constant); ok && len(constant) > 0 {
+			short = append(short, mapped)
+		}
 	}
-	return smallest(out)
+	out, short = smallest(out), smallest(short)
+	short = slices.DeleteFunc(short, func(k Key) bool {
+		return slices.ContainsFunc(out, func(have Key) bool { return slices.Equal(have.Columns, k.Columns) })
+	})
+	return append(short, out...)
+}
+
+// mapped is a key of the input as one of the output, without the given columns.
+func (n *Calc) mapped(k Key, without []int) (Key, bool) {
+	out := Key{Ordered: k.Ordered}
+	for _, c := range k.Columns {
+		if slices.Contains(without, c) {
+			continue
+		}
+		at := n.identified(c)
+		if at < 0 {
+			return out, false
+		}
+		out.Columns = append(out.Columns, at)
+	}
+	out.Columns = union(out.Columns)
+	return out, true
 }
 
 // constants are the input columns that the filter compares with a constant.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
@@ -176,7 +177,7 @@ func details(n Node) []string {
 	case *Join:
 		add("on", joinKeyTexts(n)...)
 		if n.Residual != nil {
-			add("and", n.Residual.String())
+			add("and", n.residualText())
 		}
 	case *Sink:
 		add("writes", n.describe())
@@ -231,6 +232,26 @@ func aggregates(n *Aggregate) []string {
 		}
 	}
 	return out
+}
+
+// residualText is the condition with left. or right. before names that both sides
+// have.
+func (n *Join) residualText() string {
+	left, right := n.Left.Schema(), n.Right.Schema()
+	return expr.Rewrite(n.Residual, func(e expr.Expr) expr.Expr {
+		c, ok := e.(*expr.Column)
+		if !ok {
+			return e
+		}
+		named := *c
+		switch at := c.Index - len(left); {
+		case at < 0 && right.Index(left[c.Index].Name) >= 0:
+			named.Name = "left." + left[c.Index].Name
+		case at >= 0 && left.Index(right[at].Name) >= 0:
+			named.Name = "right." + right[at].Name
+		}
+		return &named
+	}).String()
 }
 
 func joinKeyTexts(n *Join) []string {

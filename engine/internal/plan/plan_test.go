@@ -37,7 +37,7 @@ func TestPlans(t *testing.T) {
 				}
 				return message(err)
 			case "plan":
-				return planned(d, s)
+				return planned(t, d, s)
 			case "json":
 				p, _, err := build(s, d.Input, nil)
 				if err != nil {
@@ -102,7 +102,7 @@ func build(s *catalog.Session, sql string, passes []string) (*plan.Plan, string,
 	return p, b.String(), err
 }
 
-func planned(d *datadriven.TestData, s *catalog.Session) string {
+func planned(t *testing.T, d *datadriven.TestData, s *catalog.Session) string {
 	var passes []string
 	for _, a := range d.CmdArgs {
 		if a.Key == "pass" {
@@ -112,6 +112,11 @@ func planned(d *datadriven.TestData, s *catalog.Session) string {
 	p, trace, err := build(s, d.Input, passes)
 	if err != nil {
 		return message(err)
+	}
+	for _, r := range p.Roots {
+		if err := verify(r); err != nil {
+			d.Fatalf(t, "%v", err)
+		}
 	}
 	return trace + p.Text()
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"strings"
 
-	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
 )
@@ -164,13 +163,11 @@ func (n *Calc) keyBelow(key []int) ([]int, bool) {
 	return nil, false
 }
 
-// Guarantee is what a restart makes of the rows that the sink writes.
-func (n *Sink) Guarantee() connector.Guarantee { return n.Target.Guarantee() }
-
-// describe is the sink's mode with its key.
+// describe is the sink's mode with its key, and its guarantee.
 func (n *Sink) describe() string {
+	how := n.Mode.String()
 	if n.Mode == SinkUpsert {
-		return "upsert by " + columnList(n, n.Keys)
+		how += " by (" + columnList(n, n.Keys) + ")"
 	}
-	return n.Mode.String()
+	return how + ", " + n.Target.Guarantee().String()
 }
