@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"time"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -188,7 +189,7 @@ func (b *builder) tasks() {
 		ts := made[root]
 		if ts == nil {
 			for range l.shards {
-				t := &Task{inbox: newInbox(b.opt.Rand), pool: b.opt.NewPool(), hooks: &b.opt.Hooks, passed: b.opt.Passed, now: b.opt.Now}
+				t := &Task{inbox: newInbox(b.opt.Rand), pool: b.opt.NewPool(), hooks: &b.opt.Hooks, passed: b.opt.Passed, now: b.opt.Now, made: time.Now()}
 				t.inbox.unaligned = b.opt.Faults.Unaligned
 				ts = append(ts, t)
 			}
@@ -233,13 +234,8 @@ func (b *builder) connect() {
 }
 
 func (b *builder) exchange(from *instance, e Edge, to []*channel) {
-	x := &exchange{
-		from: from.side(e.Side), kind: e.Exchange.Kind, keys: e.Exchange.Keys, to: to, pool: from.task.pool,
-		shard: from.shard, fault: b.opt.Faults, pending: make([]*vector.Builder, len(to)),
-	}
-	if len(to) == 1 {
-		x.kind = Single
-	}
+	x := newExchange(from.side(e.Side), e.Exchange, to, from.task.pool, from.shard)
+	x.fault = b.opt.Faults
 	x.from.targets = append(x.from.targets, x)
 	from.task.exchanges = append(from.task.exchanges, x)
 }

@@ -37,6 +37,15 @@ const (
 	pendingBytes = 16 << 20
 )
 
+func newExchange(from *output, e Exchange, to []*channel, pool *vector.Pool, shard int) *exchange {
+	x := &exchange{from: from, kind: e.Kind, keys: e.Keys, to: to, pool: pool, shard: shard}
+	if len(to) == 1 {
+		x.kind = Single
+	}
+	x.pending = make([]*vector.Builder, len(to))
+	return x
+}
+
 func (x *exchange) emit(b *vector.Batch) error {
 	if x.kind == Hash {
 		x.partition(b)

@@ -122,10 +122,10 @@ func (in *instance) process(port int, b *vector.Batch) error {
 	t.at = in
 	var err error
 	if t.weight > 0 {
-		start, others := time.Now(), t.inner
+		start, others := time.Since(t.made), t.inner
 		t.inner = 0
 		err = in.op.Process(port, b, in.out)
-		d := time.Since(start)
+		d := time.Since(t.made) - start
 		in.busy += (d - t.inner) * t.weight
 		t.inner = others + d
 	} else {
@@ -145,7 +145,7 @@ func (in *instance) process(port int, b *vector.Batch) error {
 // the task are there.
 func (in *instance) mark(m Mark) error {
 	in.task.at = in
-	start := time.Now()
+	start := time.Since(in.task.made)
 	in.task.inner = 0
 	if err := in.endEpoch(); err != nil {
 		return in.fail(err)
@@ -155,7 +155,7 @@ func (in *instance) mark(m Mark) error {
 			return in.fail(err)
 		}
 	}
-	in.busy += time.Since(start) - in.task.inner
+	in.busy += time.Since(in.task.made) - start - in.task.inner
 	in.task.at = nil
 	return nil
 }

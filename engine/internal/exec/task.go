@@ -33,6 +33,7 @@ type Task struct {
 	// Time is taken for one batch in sampling, and at every mark. While it is,
 	// weight is what a measured duration stands for, and inner the time that the
 	// running operator spent in those it called.
+	made   time.Time
 	taken  uint64
 	weight time.Duration
 	inner  time.Duration
@@ -47,7 +48,7 @@ type Prepared struct {
 
 // sampling is the number of batches of which one is timed. The first of a task
 // is.
-const sampling = 16
+const sampling = 32
 
 // Now is processing time: that of the last mark.
 func (t *Task) Now() int64 { return t.now }
