@@ -108,13 +108,14 @@ func (g *GroupAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	}
 	n := b.Len()
 	g.slots = resize(g.slots, n)
-	if err := g.groups.Resolve(g.enc.Encode(b, g.spec.Keys), true, g.slots); err != nil {
+	keys := g.enc.Encode(b, g.spec.Keys)
+	if err := g.groups.Resolve(keys, true, g.slots); err != nil {
 		return err
 	}
 	g.hold()
 	countRows(state.Col[int64](g.groups, colRows), g.slots, weights)
 
-	in := &arrivals{pool: p, batch: b, keys: g.spec.Keys, now: g.rt.Now(), slots: g.slots, weights: weights}
+	in := &arrivals{pool: p, batch: b, keys: g.spec.Keys, encoded: keys, now: g.rt.Now(), slots: g.slots, weights: weights}
 	defer g.plan.release()
 	for _, f := range g.plan.filters {
 		if err := f.run(in); err != nil {

@@ -4,6 +4,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // arrivals is a dense batch on its way into the groups: row i goes to slots[i].
@@ -11,6 +12,7 @@ type arrivals struct {
 	pool    *vector.Pool
 	batch   *vector.Batch
 	keys    []int // columns of the group key
+	encoded *rowkey.Keys
 	now     int64
 	slots   []state.Slot
 	weights []int64 // +1 or -1 for each row; nil: all +1

@@ -51,11 +51,15 @@ func (m *multiset) open(s *state.Store, name string, keys rowkey.Layout) {
 }
 
 func (m *multiset) add(_ *state.Values, in *fed) error {
-	keyed := in.keyed(in.rows, in.vals)
-	defer keyed.Release()
-	n := keyed.Len()
+	n := in.vals.Len()
 	m.slots = resize(m.slots, n)
-	if err := m.rows.Resolve(m.enc.Encode(keyed, m.cols), true, m.slots); err != nil {
+	keys := in.encoded
+	if in.rows != nil {
+		keyed := in.keyed(in.rows, in.vals)
+		defer keyed.Release()
+		keys = m.enc.Encode(keyed, m.cols)
+	}
+	if err := m.rows.Resolve(keys, true, m.slots); err != nil {
 		return err
 	}
 	var kinds *vector.Vector

@@ -1,7 +1,6 @@
 package op
 
 import (
-
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/vector"
