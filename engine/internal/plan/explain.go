@@ -52,6 +52,9 @@ func Text(roots []Node) string {
 		b.WriteString(strings.TrimRight(text, " "))
 		b.WriteByte('\n')
 	}
+	if slices.ContainsFunc(lines, func(l line) bool { return l.cells != nil && strings.Contains(l.cells[1], "*") }) {
+		b.WriteString("* holds at marks only\n")
+	}
 	return b.String()
 }
 

@@ -135,24 +135,34 @@ func decimalLiteral(s string, pos errs.Position) (expr.Expr, error) {
 
 // interval is a constant of milliseconds or months.
 func interval(e *parse.Interval) (expr.Expr, error) {
-	bad := func() error {
-		unit := string(e.From)
-		form := "'5'"
-		if e.To != "" {
-			unit += " TO " + string(e.To)
-			form = "'1:30', with the units in order"
-		}
-		return errs.New(errs.Invalid, e.At, "'%s' is no interval of %s", e.Value, unit).WithHint("write it as %s", form)
-	}
 	n, months, ok := intervalValue(e)
-	if !ok {
-		return nil, bad()
+	if !ok || months && n != int64(int32(n)) {
+		return nil, badInterval(e)
 	}
 	t := sqltype.Type{ID: sqltype.IntervalDay, NotNull: true}
 	if months {
 		t.ID = sqltype.IntervalMonth
 	}
 	return &expr.Literal{Value: n, T: t, At: e.At}, nil
+}
+
+func badInterval(e *parse.Interval) error {
+	unit := string(e.From)
+	if e.To != "" {
+		unit += " TO " + string(e.To)
+	}
+	err := errs.New(errs.Invalid, e.At, "'%s' is no interval of %s", e.Value, unit)
+	forms := map[string]string{
+		"DAY TO HOUR": "1 02", "DAY TO MINUTE": "1 02:03", "DAY TO SECOND": "1 02:03:04.5", "HOUR TO MINUTE": "1:30", "HOUR TO SECOND": "1:30:00",
+		"MINUTE TO SECOND": "1:30", "YEAR TO MONTH": "1-06", "SECOND": "5.5",
+	}
+	switch form, ok := forms[unit]; {
+	case ok:
+		return err.WithHint("write it as '%s'", form)
+	case e.To != "":
+		return err.WithHint("the larger unit goes first")
+	}
+	return err.WithHint("write a whole number: '5'")
 }
 
 // intervalValue reads the fields of an interval from its first unit to its last.
