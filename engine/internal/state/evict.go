@@ -39,7 +39,7 @@ func (e *evictor) check(t *keyTable, slots []Slot) {
 }
 
 func (e *evictor) usable(t *keyTable, s Slot) bool {
-	return s >= 0 && int(s) < len(t.ordinal) && (e.pinned.Get(int(s)) || t.ordinal[s] != 0)
+	return s >= 0 && int(s) < len(t.ordinal) && (e.pinned.Get(int(s)) || t.isHeld(s))
 }
 
 func (e *evictor) pin(slots []Slot) {
@@ -160,7 +160,7 @@ func (e *evictor) endCall(t *keyTable) error {
 	e.inspect(t)
 	var out []Slot
 	t.index.each(func(s Slot) {
-		if t.ordinal[s] == 0 {
+		if !t.isHeld(s) {
 			out = append(out, s)
 		}
 	})

@@ -44,7 +44,8 @@ type keyTable struct {
 	free    []Slot // zero slots below size
 	count   int64  // entries, in memory or not
 	held    []Slot
-	ordinal []int32       // by slot: index in held plus one, or 0
+	ordinal []int32       // by slot: base plus index in held plus one, or less if not held
+	base    int32         // grows by the number of held entries with each epoch
 	dirty   vector.Bitmap // by slot
 	changed int64         // dirty slots
 	gone    vector.Bitmap // by slot: dropped, not yet reusable
@@ -343,11 +344,11 @@ func (t *keyTable) clean() {
 
 func (t *keyTable) hold(slots []Slot, fresh []int32) []int32 {
 	t.check(slots)
-	ordinal := t.ordinal
+	ordinal, base := t.ordinal, t.base
 	for i, s := range slots {
-		if s >= 0 && ordinal[s] == 0 {
+		if s >= 0 && ordinal[s] <= base {
 			t.held = append(t.held, s)
-			ordinal[s] = int32(len(t.held))
+			ordinal[s] = base + int32(len(t.held))
 			fresh = append(fresh, int32(i))
 		}
 	}
@@ -388,7 +389,7 @@ func (t *keyTable) endCall() error {
 		t.free = slices.Grow(t.free, len(t.dropped))
 		kept, freed := t.dropped[:0], len(t.free)
 		for _, s := range t.dropped {
-			if t.ordinal[s] != 0 {
+			if t.isHeld(s) {
 				kept = append(kept, s)
 				continue
 			}
@@ -420,12 +421,16 @@ func (t *keyTable) recycle(slots []Slot) {
 }
 
 func (t *keyTable) endEpoch() error {
-	for _, s := range t.held {
-		t.ordinal[s] = 0
-	}
+	t.base += int32(len(t.held))
 	t.held = t.held[:0]
+	if t.base > 1<<30 { // there is room for one more epoch's
+		clear(t.ordinal)
+		t.base = 0
+	}
 	return t.endCall()
 }
+
+func (t *keyTable) isHeld(s Slot) bool { return t.ordinal[s] > t.base }
 
 // keyColumns are the key columns of the given entries.
 func (t *keyTable) keyColumns(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {

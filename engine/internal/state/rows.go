@@ -54,11 +54,11 @@ type Rows struct {
 	freeIDs []RowID
 	next    []RowID
 	prev    []RowID  // Indexed
-	count   []int64  // Indexed
-	hash    []uint64 // Indexed: of the content, without the slot
+	counts  []int64  // Indexed
+	content []uint64 // Indexed: hash of the columns
 	owner   []Slot   // Indexed: None for a free row
 
-	enc      *rowkey.Encoder // Indexed: for hash
+	enc      *rowkey.Encoder // Indexed: for content
 	allCols  []int
 	byRow    index // Indexed: from content and slot to row id
 	sorted   *sortedRows
@@ -135,7 +135,7 @@ func (r *Rows) Add(slots []Slot, b *vector.Batch) error {
 	if r.opt.Indexed {
 		r.fold(b, slots)
 	} else {
-		r.append(b)
+		r.appendRows(b)
 	}
 	return nil
 }
@@ -151,8 +151,8 @@ func (r *Rows) fits(b *vector.Batch) {
 	}
 }
 
-// append adds the rows of r.add as they are.
-func (r *Rows) append(b *vector.Batch) {
+// appendRows adds the rows of r.add as they are.
+func (r *Rows) appendRows(b *vector.Batch) {
 	a := &r.add
 	a.id = a.id[:0]
 	r.roomForRows(len(a.row))
@@ -190,8 +190,8 @@ func (r *Rows) roomForRows(n int) {
 	r.next = extend(r.next, size)
 	if r.opt.Indexed {
 		r.prev = extend(r.prev, size)
-		r.count = extend(r.count, size)
-		r.hash = extend(r.hash, size)
+		r.counts = extend(r.counts, size)
+		r.content = extend(r.content, size)
 		r.owner = extend(r.owner, size)
 	}
 	for _, c := range r.cols {
@@ -295,10 +295,10 @@ func (r *Rows) Match(slots []Slot, c *Cursor, limit int, m *Matches) (done bool)
 }
 
 func (r *Rows) countOf(id RowID) int64 {
-	if r.count == nil {
+	if r.counts == nil {
 		return 1
 	}
-	return r.count[id]
+	return r.counts[id]
 }
 
 // Take gathers stored rows into vectors of p, one for each column of the table,
@@ -330,7 +330,7 @@ func (r *Rows) Count(s Slot) int64 {
 func (r *Rows) Negative() int64 { return r.negative }
 
 // Len is the number of keys with an entry, in memory or not.
-func (r *Rows) Len() int { return int(r.keyTable.count) }
+func (r *Rows) Len() int { return int(r.count) }
 
 // Drop removes the entries and all their rows. The rows stay until the call ends.
 func (r *Rows) Drop(slots []Slot) { r.drop(slots) }
@@ -340,16 +340,16 @@ func (r *Rows) Drop(slots []Slot) { r.drop(slots) }
 func (r *Rows) DropAll() error {
 	var all []Slot
 	r.index.each(func(s Slot) { all = append(all, s) })
-	r.keyTable.count, r.negative = 0, 0
+	r.count, r.negative = 0, 0
 	r.created, r.emptied = nil, nil
 	if r.evict != nil {
 		r.evict.moving = true
 		for _, s := range all {
 			r.unlink(s)
 		}
-		n := len(r.keyTable.free)
-		r.keyTable.free = append(r.keyTable.free, all...)
-		r.recycle(r.keyTable.free[n:])
+		n := len(r.free)
+		r.free = append(r.free, all...)
+		r.recycle(r.free[n:])
 		r.evict.moving = false
 		return r.evict.deleteAll(&r.keyTable)
 	}

@@ -92,8 +92,8 @@ func (x *index) findHash(hash uint64, after RowID) RowID {
 func (r *Rows) newIndexedRow(i int, key uint64) RowID {
 	id, s := r.newRow(), r.add.slot[i]
 	r.owner[id] = s
-	r.hash[id] = r.add.hash[i]
-	r.count[id] = 0
+	r.content[id] = r.add.hash[i]
+	r.counts[id] = 0
 	r.link(id, s)
 	r.byRow.insert(key, key, 0, id)
 	return id
@@ -204,9 +204,9 @@ func (r *Rows) settle() {
 		if len(a.sign) > 0 {
 			sign = a.sign[i]
 		}
-		was := r.count[id]
+		was := r.counts[id]
 		now := was + sign
-		r.count[id] = now
+		r.counts[id] = now
 		r.sum[a.slot[i]] += sign
 		r.negative += was>>63 - now>>63
 		if now == 0 {
@@ -215,14 +215,14 @@ func (r *Rows) settle() {
 	}
 	n := 0
 	for _, id := range a.dead {
-		if r.count[id] != 0 || r.owner[id] == None {
+		if r.counts[id] != 0 || r.owner[id] == None {
 			continue
 		}
 		s := r.owner[id]
 		if r.sorted != nil {
 			r.sorted.remove(s, id)
 		}
-		r.byRow.remove(rowKey(r.hash[id], s), id)
+		r.byRow.remove(rowKey(r.content[id], s), id)
 		r.unlinkRow(id)
 		r.owner[id] = None
 		if r.number[s] == 0 {
@@ -239,9 +239,9 @@ func (r *Rows) settle() {
 func (r *Rows) forget(s Slot, ids []RowID) {
 	moving := r.evict != nil && r.evict.moving
 	for _, id := range ids {
-		r.byRow.remove(rowKey(r.hash[id], s), id)
+		r.byRow.remove(rowKey(r.content[id], s), id)
 		r.owner[id] = None
-		if r.count[id] < 0 && !moving {
+		if r.counts[id] < 0 && !moving {
 			r.negative--
 		}
 	}
@@ -259,8 +259,8 @@ func (p *rowsPayload) save(buf []byte, s Slot) []byte {
 	slices.Reverse(ids) // loading them one by one makes the same chain
 	for _, id := range ids {
 		if r.opt.Indexed {
-			buf = binary.AppendVarint(buf, r.count[id])
-			buf = binary.LittleEndian.AppendUint64(buf, r.hash[id])
+			buf = binary.AppendVarint(buf, r.counts[id])
+			buf = binary.LittleEndian.AppendUint64(buf, r.content[id])
 		}
 		for _, c := range r.cols {
 			buf = c.save(buf, id)
@@ -311,7 +311,7 @@ func (p *rowsPayload) load(data []byte, s Slot) error {
 }
 
 func (r *Rows) loadIndexed(s Slot, id RowID, count int64, content uint64) {
-	r.owner[id], r.hash[id], r.count[id] = s, content, count
+	r.owner[id], r.content[id], r.counts[id] = s, content, count
 	r.link(id, s)
 	key := rowKey(content, s)
 	r.byRow.insert(key, key, 0, id)
@@ -324,7 +324,7 @@ func (r *Rows) loadIndexed(s Slot, id RowID, count int64, content uint64) {
 func (p *rowsPayload) bytes() int64 {
 	r := (*Rows)(p)
 	n := int64(cap(r.head)+cap(r.number)+cap(r.root)+cap(r.freeIDs)+cap(r.next)+cap(r.prev)+cap(r.owner)) * 4
-	n += int64(cap(r.sum)+cap(r.count)+cap(r.hash)) * 8
+	n += int64(cap(r.sum)+cap(r.counts)+cap(r.content)) * 8
 	for _, c := range r.cols {
 		n += c.bytes()
 	}

@@ -92,7 +92,7 @@ func (v *Values) Hold(slots []Slot, fresh []int32) []int32 { return v.hold(slots
 func (v *Values) Held() []Slot { return v.held }
 
 // Ordinal is the index in Held of a held entry, and -1 for any other.
-func (v *Values) Ordinal(s Slot) int32 { return v.ordinal[s] - 1 }
+func (v *Values) Ordinal(s Slot) int32 { return max(v.ordinal[s]-v.base, 0) - 1 }
 
 // Keys gathers the key columns of these entries, which are pinned, held or dropped
 // in this call, into vectors of p that the caller releases.

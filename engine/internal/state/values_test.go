@@ -100,6 +100,7 @@ type valuesWalk struct {
 func (w *valuesWalk) open() {
 	w.store = NewStore(w.opt)
 	w.v = w.store.Values("t", w.k.layout, modelCols)
+	w.v.base = 1<<30 - 100 // ordinals start anew soon
 }
 
 func (w *valuesWalk) ok(err error) {
