@@ -2,13 +2,10 @@ package plan
 
 import (
 	"encoding/hex"
-	"math/big"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -122,15 +119,15 @@ func inUnits(ns int64, t sqltype.Type) int64 {
 
 func decimalLiteral(s string, pos errs.Position) (expr.Expr, error) {
 	whole, frac, _ := strings.Cut(s, ".")
-	n, ok := new(big.Int).SetString(whole+frac, 10)
-	if !ok {
-		return nil, errs.New(errs.Invalid, pos, "%s is no number", s)
-	}
 	precision := max(len(strings.TrimLeft(strings.TrimPrefix(whole, "-"), "0"))+len(frac), 1)
 	if precision > sqltype.MaxPrecision {
 		return nil, errs.New(errs.Invalid, pos, "%s has more than %d digits", s, sqltype.MaxPrecision).WithHint("write it with an exponent, as a DOUBLE: 1e40")
 	}
-	return &expr.Literal{Value: decimal128.FromBigInt(n), T: sqltype.DecimalOf(precision, len(frac)).Required(), At: pos}, nil
+	n, ok := sqltype.ParseDecimal([]byte(s), precision, len(frac))
+	if !ok {
+		return nil, errs.New(errs.Invalid, pos, "%s is no number", s)
+	}
+	return &expr.Literal{Value: n, T: sqltype.DecimalOf(precision, len(frac)).Required(), At: pos}, nil
 }
 
 // interval is a constant of milliseconds or months.
