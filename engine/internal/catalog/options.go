@@ -10,7 +10,6 @@ import (
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/parse"
-	"github.com/weirdb/weir/vector"
 )
 
 // Options are the options of a session, set by SET and read by the planner and by
@@ -39,7 +38,7 @@ type Options struct {
 // DefaultOptions returns the options of a new session.
 func DefaultOptions() *Options {
 	return &Options{
-		BatchSize:         vector.Target,
+		BatchSize:         8192, // vector.Target
 		FlushInterval:     20 * time.Millisecond,
 		FlushRows:         64 << 10,
 		UpsertMaterialize: "none",
