@@ -58,8 +58,12 @@ func (Connector) Infer(_ context.Context, t *connector.Table, _ connector.Option
 	return nil, errs.New(errs.Unsupported, t.Pos, "table %q needs columns", t.Name)
 }
 
-// defaultRate is the rate of a table without end, as in Flink.
-const defaultRate = 10000
+// defaultRate is the rate of a table without end, as in Flink; above maxRate there
+// is no limit.
+const (
+	defaultRate = 10000
+	maxRate     = 1e9
+)
 
 // Source checks the table's columns and options.
 func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.Source, error) {
@@ -91,8 +95,11 @@ func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.
 			s.rows = length
 		}
 	}
-	if s.rate == 0 && s.rows < 0 {
+	switch {
+	case s.rate == 0 && s.rows < 0:
 		s.rate = defaultRate
+	case s.rate > maxRate:
+		s.rate = 0
 	}
 	return s, nil
 }
@@ -129,13 +136,12 @@ const (
 // span is the rows of a split.
 type span struct {
 	from, to int64
-	splits   int64 // of the source, which share the rate
 }
 
 // Splits are ranges of rows. A table that is slow, or has no end, is one.
 func (s *source) Splits(context.Context) ([]connector.Split, error) {
 	if s.rows < 0 {
-		return []connector.Split{{ID: "0", Data: span{from: 0, to: math.MaxInt64, splits: 1}}}, nil
+		return []connector.Split{{ID: "0", Data: span{from: 0, to: math.MaxInt64}}}, nil
 	}
 	n := int64(1)
 	if s.rate == 0 {
@@ -143,7 +149,7 @@ func (s *source) Splits(context.Context) ([]connector.Split, error) {
 	}
 	out := make([]connector.Split, n)
 	for i := range n {
-		sp := span{from: s.rows / n * i, to: s.rows / n * (i + 1), splits: n}
+		sp := span{from: s.rows / n * i, to: s.rows / n * (i + 1)}
 		if i == n-1 {
 			sp.to = s.rows
 		}

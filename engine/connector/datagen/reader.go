@@ -18,9 +18,10 @@ import (
 // Open returns the reader of a range of rows.
 func (s *source) Open(_ context.Context, split connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
 	sp := split.Data.(span)
-	r := &reader{source: s, row: sp.from, to: sp.to, splits: sp.splits}
+	r := &reader{source: s, row: sp.from, to: sp.to}
 	for _, c := range scan.Of(len(s.fields)) {
 		r.cols = append(r.cols, s.fields[c])
+		r.width += s.fields[c].length
 	}
 	if position != nil {
 		row, n := binary.Varint(position)
@@ -35,10 +36,10 @@ func (s *source) Open(_ context.Context, split connector.Split, scan connector.S
 // reader is the connector.Reader of a range of rows.
 type reader struct {
 	*source
-	cols   []field
-	row    int64 // the next one
-	to     int64
-	splits int64
+	cols  []field
+	row   int64 // the next one
+	to    int64
+	width int // bytes of text in a row
 
 	begun time.Time // when the first row was asked for
 	given int64     // rows since then
@@ -48,7 +49,7 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 	if r.row >= r.to {
 		return nil, io.EOF
 	}
-	n := min(int64(limit), r.to-r.row)
+	n := min(int64(limit), r.to-r.row, int64(max(batchBytes/max(r.width, 1), 1)))
 	if r.rate > 0 {
 		if n = min(n, r.due(ctx)); n == 0 {
 			return nil, nil
@@ -63,6 +64,9 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 	return vector.NewBatch(int(n), cols, nil), nil
 }
 
+// batchBytes bounds the text of a batch.
+const batchBytes = 64 << 20
+
 // due waits for the next row's time, unless ctx ends first, and returns how many
 // rows may come by now.
 func (r *reader) due(ctx context.Context) int64 {
@@ -72,7 +76,7 @@ func (r *reader) due(ctx context.Context) int64 {
 	for {
 		elapsed := r.now().Sub(r.begun)
 		hi, lo := bits.Mul64(uint64(max(elapsed, 0)), uint64(r.rate))
-		due, _ := bits.Div64(hi, lo, uint64(time.Second)) // at most 2^63 / 10^9 s * rate: hi is small
+		due, _ := bits.Div64(hi, lo, uint64(time.Second)) // cannot overflow at maxRate
 		if n := int64(due) + 1 - r.given; n > 0 {
 			return n
 		}
@@ -244,4 +248,3 @@ func (f *field) nulls(v *vector.Vector, row uint64) {
 		v.DropValid()
 	}
 }
-

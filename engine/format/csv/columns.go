@@ -2,6 +2,7 @@ package csv
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"unicode/utf8"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -79,17 +80,20 @@ func parseInt[T int8 | int16 | int32](b []byte) (T, bool) {
 	return T(v), ok && int64(T(v)) == v
 }
 
-// field is the text of a row's field, or false when it is NULL.
-func (r *reader) field(slot, row int, text bool) ([]byte, bool) {
-	begin, end := r.begin[slot][row], r.end[slot][row]
-	if begin < 0 {
+// text is the text of a field, or false when it is NULL. empty says what an empty
+// one is.
+func (r *reader) text(w []byte, f field, empty bool) ([]byte, bool) {
+	if f == noField {
 		return nil, false
 	}
-	b := r.unescape(int(begin), end)
-	if end&quotedField != 0 {
+	b := w[f.begin():f.end()]
+	if f&escapedField != 0 {
+		b = r.unescape(w, f)
+	}
+	if f&quotedField != 0 {
 		return b, true
 	}
-	if len(b) == 0 && !text || r.hasNull && string(b) == r.null {
+	if len(b) == 0 && !empty || r.hasNull && string(b) == r.null {
 		return nil, false
 	}
 	return b, true
@@ -100,8 +104,9 @@ func fixed[T vector.Fixed](r *reader, p *vector.Pool, slot int, parse func([]byt
 	v := p.New(vector.KindOf[T](), r.rows)
 	dst := vector.Values[T](v)
 	var valid vector.Bitmap
+	w, found := r.in.Bytes(), r.found
 	for row := range dst {
-		text, ok := r.field(slot, row, false)
+		text, ok := r.text(w, found[row*len(r.scan)+slot], false)
 		if ok {
 			if dst[row], ok = parse(text); ok {
 				continue
@@ -126,9 +131,13 @@ func fixed[T vector.Fixed](r *reader, p *vector.Pool, slot int, parse func([]byt
 }
 
 func (r *reader) variable(p *vector.Pool, slot int, t sqltype.Type) (*vector.Vector, error) {
+	if v := r.plainText(p, slot, t); v != nil {
+		return v, nil
+	}
 	c := vector.NewColumnBuilder(p, t.Kind())
+	w := r.in.Bytes()
 	for row := range r.rows {
-		text, ok := r.field(slot, row, true)
+		text, ok := r.text(w, r.found[row*len(r.scan)+slot], true)
 		if ok {
 			value, why := check(t, text)
 			if why == "" {
@@ -147,6 +156,46 @@ func (r *reader) variable(p *vector.Pool, slot int, t sqltype.Type) (*vector.Vec
 		c.AppendNull()
 	}
 	return c.Finish(), nil
+}
+
+// plainText makes a column of text of any length that needs no checks: all ASCII,
+// no NULL, no escapes. It returns nil when that is not so.
+func (r *reader) plainText(p *vector.Pool, slot int, t sqltype.Type) *vector.Vector {
+	if t.ID != sqltype.Varchar || t.Precision != sqltype.MaxLength || r.escaped || r.hasNull {
+		return nil
+	}
+	w, cols, size := r.in.Bytes(), len(r.scan), 0
+	for i := slot; i < r.rows*cols; i += cols {
+		f := r.found[i]
+		if f == noField {
+			return nil
+		}
+		size += f.end() - f.begin()
+	}
+	v := p.NewVariable(vector.String, r.rows, size)
+	data, off, at := v.Data(), v.Offsets()[1:], 0
+	for row := range off {
+		f := r.found[row*cols+slot]
+		at += copy(data[at:], w[f.begin():f.end()])
+		off[row] = int32(at)
+	}
+	if !ascii(data) {
+		v.Release()
+		return nil
+	}
+	return v
+}
+
+func ascii(b []byte) bool {
+	var or uint64
+	for len(b) >= 8 {
+		or |= binary.LittleEndian.Uint64(b)
+		b = b[8:]
+	}
+	for _, c := range b {
+		or |= uint64(c)
+	}
+	return or&0x8080808080808080 == 0
 }
 
 // check returns the value that text is of a type of variable width, or why it is
@@ -187,7 +236,7 @@ func (r *reader) badText(slot, row int, text []byte, why string) error {
 		}
 		good += n
 	}
-	at := r.at(r.in.Bytes()[:int(r.begin[slot][row])+good])
+	at := r.at(r.in.Bytes()[:r.found[row*len(r.scan)+slot].begin()+good])
 	return errs.New(errs.Data, at, "column %q: invalid UTF-8 at byte %d of the file: %s", r.schema[r.scan[slot]].Name, at.Offset, quoteText(text)).
 		In(r.in.Name()).WithHint("the file must be in UTF-8")
 }

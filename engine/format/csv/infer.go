@@ -54,7 +54,6 @@ func (Format) Infer(ctx context.Context, f connector.File, opt connector.Options
 		r.pass(size)
 	}
 	r.schema = schema
-	r.begin, r.end = make([][]int32, len(fields)), make([][]uint32, len(fields))
 	if _, err := r.tokenize(sampleRows); err != nil && r.rows == 0 {
 		return nil, err
 	}
@@ -78,6 +77,9 @@ func allNames(fields []string) bool {
 	return true
 }
 
+// isCode reports whether digits begin with a zero that a number would lose.
+func isCode(b []byte) bool { return len(b) > 1 && b[0] == '0' && b[1] != '.' && b[1]|0x20 != 'e' }
+
 // guess is the narrowest type that all values of a field have.
 func (r *reader) guess(slot int) sqltype.Type {
 	candidates := []struct {
@@ -85,15 +87,15 @@ func (r *reader) guess(slot int) sqltype.Type {
 		is func([]byte) bool
 	}{
 		{sqltype.BoolType, func(b []byte) bool { _, ok := sqltype.ParseBool(b); return ok }},
-		{sqltype.BigIntType, func(b []byte) bool { _, ok := sqltype.ParseInt(b); return ok }},
-		{sqltype.DoubleType, func(b []byte) bool { _, ok := sqltype.ParseFloat(b, 64); return ok }},
+		{sqltype.BigIntType, func(b []byte) bool { _, ok := sqltype.ParseInt(b); return ok && !isCode(b) }},
+		{sqltype.DoubleType, func(b []byte) bool { _, ok := sqltype.ParseFloat(b, 64); return ok && !isCode(b) }},
 		{sqltype.DateType, func(b []byte) bool { _, ok := sqltype.ParseDate(b); return ok }},
 		{sqltype.TimestampOf(6), func(b []byte) bool { _, ok := sqltype.ParseTimestamp(b, 6); return ok }},
 	}
 	for _, c := range candidates {
 		seen, all := false, true
 		for row := 0; row < r.rows && all; row++ {
-			if text, ok := r.field(slot, row, false); ok {
+			if text, ok := r.text(r.in.Bytes(), r.found[row*len(r.scan)+slot], false); ok {
 				seen, all = true, c.is(text)
 			}
 		}

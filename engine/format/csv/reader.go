@@ -68,19 +68,27 @@ type reader struct {
 	slots   []int // field to position in scan, or -1
 
 	rows    int
-	starts  []int32   // of each row in the window
-	begin   [][]int32 // by position in scan: where the field begins in each row; -1: missing
-	end     [][]uint32
+	starts  []int32 // of each row in the window
+	found   []field // of each row the fields of scan, in that order
+	escaped bool    // some field of found is
 	drop    []int32 // rows that are broken and passed over
 	scratch []byte
 }
 
-// Flags in reader.end.
+// field is where the text of a field is in the window: begin and end in 31 bits
+// each, and two flags. A window is never larger than that.
+type field uint64
+
 const (
-	quotedField  = 1 << 31
-	escapedField = 1 << 30
-	endMask      = escapedField - 1
+	quotedField  field = 1 << 62
+	escapedField field = 1 << 63
+	noField            = ^field(0) // the record is too short
 )
+
+func newField(begin, end int) field { return field(begin) | field(end)<<31 }
+
+func (f field) begin() int { return int(f & (1<<31 - 1)) }
+func (f field) end() int   { return int(f >> 31 & (1<<31 - 1)) }
 
 // start reads what stands before the first record. It reports false when ctx
 // ended before that.
@@ -115,8 +123,6 @@ func (r *reader) start(ctx context.Context) (bool, error) {
 		}
 		r.line = int64(r.resume.Line)
 	}
-	r.begin = make([][]int32, len(r.scan))
-	r.end = make([][]uint32, len(r.scan))
 	r.started = true
 	return true, nil
 }
@@ -182,7 +188,7 @@ func (r *reader) first(ctx context.Context) (fields []string, size int, ok bool,
 		}
 		s := scanner{dialect: &r.dialect, w: w, eof: r.in.EOF()}
 		for s.next() {
-			fields = append(fields, strings.TrimSpace(string(r.unescape(s.begin, s.flags()))))
+			fields = append(fields, strings.TrimSpace(string(r.unescape(w, s.field))))
 		}
 		if s.bad != "" {
 			return nil, 0, false, r.broken(s.bad, s.p)
@@ -275,76 +281,71 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 // saw. A broken record ends the rows; it is reported when it is the first.
 func (r *reader) tokenize(limit int) (size int, err error) {
 	w, eof := r.in.Bytes(), r.in.EOF()
-	r.rows, r.starts, r.drop = 0, r.starts[:0], r.drop[:0]
-	for i := range r.begin {
-		r.begin[i], r.end[i] = r.begin[i][:0], r.end[i][:0]
-	}
+	r.rows, r.starts, r.drop, r.escaped = 0, r.starts[:0], r.drop[:0], false
 	s := scanner{dialect: &r.dialect, w: w, eof: eof}
-	for r.rows < limit && s.p < len(w) {
-		if n := r.blank(w, s.p, eof); n > 0 {
-			s.p += n
-			size = s.p
+	for r.rows < limit && size < len(w) {
+		if n := r.blank(w, size, eof); n > 0 {
+			size += n
 			continue
 		}
-		s.done = false
-		field := 0
-		for s.next() {
-			if field < len(r.slots) {
-				if slot := r.slots[field]; slot >= 0 {
-					r.begin[slot] = append(r.begin[slot], int32(s.begin))
-					r.end[slot] = append(r.end[slot], s.flags())
-				}
-			}
-			field++
+		if base := (r.rows + 1) * len(r.scan); base > len(r.found) {
+			r.found = append(r.found, make([]field, max(base, 1024*len(r.scan)))...)
 		}
-		switch {
-		case s.bad != "" && r.ignore:
-			r.untoken()
-			n := bytes.IndexByte(w[size:], '\n')
-			if n < 0 && !eof {
+		row := r.found[r.rows*len(r.scan):]
+		fields, end := r.plain(w, size, row)
+		if end < 0 {
+			s.p, s.done, s.bad = size, false, ""
+			fields = r.record(&s, row)
+			switch {
+			case s.bad != "" && r.ignore:
+				n := bytes.IndexByte(w[size:], '\n') + 1
+				if n == 0 && !eof {
+					return size, nil
+				}
+				if n == 0 {
+					n = len(w) - size
+				}
+				size += n
+				continue
+			case s.bad != "":
+				return size, r.broken(s.bad, s.p)
+			case !s.done: // the record goes on behind the window
 				return size, nil
 			}
-			if n < 0 {
-				n = len(w) - size - 1
-			}
-			size += n + 1
-			s.p, s.bad = size, ""
-			continue
-		case s.bad != "":
-			r.untoken()
-			return size, r.broken(s.bad, s.p)
-		case !s.done: // the record goes on behind the window
-			r.untoken()
-			return size, nil
+			end = s.p
 		}
-		if s.p-size > r.in.Limit() {
-			r.untoken()
+		if end-size > r.in.Limit() {
 			return size, r.in.TooLong(r.at(w[:size]))
 		}
-		if field != r.fields {
+		if fields != r.fields {
 			if !r.ignore {
-				r.untoken()
-				return size, r.wrongFields(w[:size], field)
+				return size, r.wrongFields(w[:size], fields)
 			}
-			for i := range r.begin {
-				if len(r.begin[i]) == r.rows {
-					r.begin[i] = append(r.begin[i], -1)
-					r.end[i] = append(r.end[i], 0)
+			for f := fields; f < len(r.slots); f++ {
+				if slot := r.slots[f]; slot >= 0 {
+					row[slot] = noField
 				}
 			}
 		}
 		r.starts = append(r.starts, int32(size))
 		r.rows++
-		size = s.p
+		size = end
 	}
 	return size, nil
 }
 
-// untoken forgets the fields of a row that is not complete.
-func (r *reader) untoken() {
-	for i := range r.begin {
-		r.begin[i], r.end[i] = r.begin[i][:r.rows], r.end[i][:r.rows]
+// record finds the fields of any record and counts them.
+func (r *reader) record(s *scanner, row []field) (fields int) {
+	for s.next() {
+		if fields < len(r.slots) {
+			if slot := r.slots[fields]; slot >= 0 {
+				row[slot] = s.field
+				r.escaped = r.escaped || s.field&escapedField != 0
+			}
+		}
+		fields++
 	}
+	return fields
 }
 
 func (r *reader) broken(what string, p int) error {

@@ -1,5 +1,10 @@
 package csv
 
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
 // scanner finds the fields of records in a window.
 type scanner struct {
 	*dialect
@@ -7,22 +12,52 @@ type scanner struct {
 	p   int // where the next field or record begins
 	eof bool
 
-	begin, end      int // of the field, without quotes
-	quoted, escaped bool
-	done            bool   // the record has ended
-	bad             string // what is wrong at p
+	field field  // the last one, without its quotes
+	done  bool   // the record has ended
+	bad   string // what is wrong at p
 }
 
-// flags is the field's end with its flags.
-func (s *scanner) flags() uint32 {
-	e := uint32(s.end)
-	if s.quoted {
-		e |= quotedField
+// plain finds the fields of a record without quotes, eight bytes at a time. It
+// returns the place after the record, or -1 when the record has quotes, or reaches
+// to the end of the window.
+func (r *reader) plain(w []byte, p int, row []field) (fields, end int) {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	if r.escape >= 0 {
+		return 0, -1
 	}
-	if s.escaped {
-		e |= escapedField
+	delims, ends := uint64(r.delim)*ones, uint64('\n')*ones
+	quote, slots := r.quote, r.slots
+	for p < len(w) && int(w[p]) != quote {
+		begin := p
+		for {
+			if p+8 > len(w) {
+				return 0, -1
+			}
+			x := binary.LittleEndian.Uint64(w[p:])
+			d, n := x^delims, x^ends
+			if hit := ((d-ones)&^d | (n-ones)&^n) & highs; hit != 0 {
+				p += bits.TrailingZeros64(hit) >> 3
+				break
+			}
+			p += 8
+		}
+		last := w[p] == '\n'
+		if fields < len(slots) {
+			if slot := slots[fields]; slot >= 0 {
+				to := p
+				if last && to > begin && w[to-1] == '\r' {
+					to--
+				}
+				row[slot] = newField(begin, to)
+			}
+		}
+		fields++
+		p++
+		if last {
+			return fields, p
+		}
 	}
-	return e
+	return 0, -1
 }
 
 // next finds the next field of the record. False means that the record has ended
@@ -32,24 +67,16 @@ func (s *scanner) next() bool {
 		return false
 	}
 	w, p := s.w, s.p
-	s.quoted, s.escaped = false, false
 	if p < len(w) && int(w[p]) == s.quote {
 		return s.nextQuoted()
 	}
-	s.begin = p
-	delim := s.delim
-	if s.escape < 0 {
-		for p < len(w) && w[p] != delim && w[p] != '\n' {
+	begin, delim, flags := p, s.delim, field(0)
+	for p < len(w) && w[p] != delim && w[p] != '\n' {
+		if int(w[p]) == s.escape {
+			flags = escapedField
 			p++
 		}
-	} else {
-		for p < len(w) && w[p] != delim && w[p] != '\n' {
-			if int(w[p]) == s.escape {
-				s.escaped = true
-				p++
-			}
-			p++
-		}
+		p++
 	}
 	if p >= len(w) {
 		if !s.eof {
@@ -57,20 +84,21 @@ func (s *scanner) next() bool {
 		}
 		p = len(w)
 	}
-	s.end = p
+	end := p
 	if p == len(w) || w[p] == '\n' {
-		if s.end > s.begin && w[s.end-1] == '\r' {
-			s.end--
+		if end > begin && w[end-1] == '\r' {
+			end--
 		}
 		s.done = true
 	}
+	s.field = newField(begin, end) | flags
 	s.p = min(p+1, len(w))
 	return true
 }
 
 func (s *scanner) nextQuoted() bool {
 	w, p := s.w, s.p+1
-	s.begin, s.quoted = p, true
+	begin, flags := p, quotedField
 	for {
 		for p < len(w) && int(w[p]) != s.quote && int(w[p]) != s.escape {
 			p++
@@ -82,7 +110,7 @@ func (s *scanner) nextQuoted() bool {
 			return false
 		}
 		if int(w[p]) == s.escape {
-			s.escaped = true
+			flags |= escapedField
 			p += 2
 			continue
 		}
@@ -90,13 +118,13 @@ func (s *scanner) nextQuoted() bool {
 			return false // the next byte decides what the quote means
 		}
 		if p+1 < len(w) && int(w[p+1]) == s.quote {
-			s.escaped = true
+			flags |= escapedField
 			p += 2
 			continue
 		}
 		break
 	}
-	s.end = p
+	s.field = newField(begin, p) | flags
 	p++
 	if p < len(w) && w[p] == '\r' {
 		if p+1 == len(w) && !s.eof {
@@ -121,16 +149,16 @@ func (s *scanner) nextQuoted() bool {
 	return true
 }
 
-// unescape is the text of the field from begin to the end in flags, in the window
-// or, when quotes or escapes must be taken out, in r.scratch until the next call.
-func (r *reader) unescape(begin int, flags uint32) []byte {
-	text := r.in.Bytes()[begin : flags&endMask]
-	if flags&escapedField == 0 {
+// unescape is the text of a field of the window w: in place or, when quotes or
+// escapes must be taken out, in r.scratch until the next call.
+func (r *reader) unescape(w []byte, f field) []byte {
+	text := w[f.begin():f.end()]
+	if f&escapedField == 0 {
 		return text
 	}
 	r.scratch = r.scratch[:0]
 	for i := 0; i < len(text); i++ {
-		if c := int(text[i]); c == r.escape || flags&quotedField != 0 && c == r.quote {
+		if c := int(text[i]); c == r.escape || f&quotedField != 0 && c == r.quote {
 			if i++; i == len(text) {
 				break
 			}
