@@ -283,7 +283,7 @@ func (n *coalesceNode) eval(p *vector.Pool, f *frame) (*vector.Vector, error) {
 		switch {
 		case !some && !one && (last || v.Valid() == nil):
 			return v, nil
-		case last || v.Valid() == nil:
+		case last || v.Valid() == nil || one && !v.IsNull(0):
 			if !some {
 				defer v.Release()
 				return kernel.Broadcast(p, v, f.n), nil

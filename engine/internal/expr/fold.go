@@ -38,7 +38,7 @@ func foldNode(e Expr) Expr {
 		case function.LazyCoalesce:
 			return foldCoalesce(n)
 		}
-		constant := n.Func.Deterministic
+		constant := n.deterministic()
 		for _, a := range n.Args {
 			l, ok := a.(*Literal)
 			if ok && l.Value == nil && !n.Func.NullCall {

@@ -122,12 +122,16 @@ func InZone(e Expr, zone *time.Location) Expr {
 func Deterministic(e Expr) bool {
 	ok := true
 	Walk(e, func(e Expr) bool {
-		if c, is := e.(*Call); is && !c.Func.Deterministic {
+		if c, is := e.(*Call); is && !c.deterministic() {
 			ok = false
 		}
 		return ok
 	})
 	return ok
+}
+
+func (e *Call) deterministic() bool {
+	return e.Func.Deterministic && !(e.Func.Clock && len(e.Args) == 0)
 }
 
 // Equal reports whether a and b are the same expression, positions and names apart.

@@ -184,12 +184,18 @@ func extremes[T kernel.Number](better kernel.Cmp, dst, a, b []T) {
 	a, b = a[:len(dst)], b[:len(dst)]
 	if better == kernel.Gt {
 		for i, x := range a {
-			dst[i] = max(x, b[i])
+			if b[i] > x { // not max: a later NaN is no better, as in Flink
+				x = b[i]
+			}
+			dst[i] = x
 		}
 		return
 	}
 	for i, x := range a {
-		dst[i] = min(x, b[i])
+		if b[i] < x {
+			x = b[i]
+		}
+		dst[i] = x
 	}
 }
 

@@ -69,6 +69,7 @@ type Scalar struct {
 	Signatures []string // argument lists it takes, for error messages: "(STRING, INT)"
 
 	Deterministic bool // the same arguments always give the same result
+	Clock         bool // called without arguments it reads the clock of the epoch
 	NullCall      bool // it sees NULL arguments; otherwise a NULL argument gives NULL
 	MayNull       bool // it may give NULL though no argument is NULL
 	Cheap         bool // it cannot fail and costs about a nanosecond a row

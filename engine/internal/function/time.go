@@ -23,7 +23,7 @@ func timeFunctions() []*Scalar {
 			Infer: inferStrings(1, 2, sqltype.TimestampOf(3)), Bind: bindToTime},
 		{Name: "TO_TIMESTAMP_LTZ", Doc: "seconds (0) or milliseconds (3) since 1970, or a string, as an instant", MayNull: true,
 			Signatures: []string{"(number)", "(number, INT precision)", "(STRING)", "(STRING, STRING)"}, Infer: inferToInstant, Bind: bindToInstant},
-		{Name: "UNIX_TIMESTAMP", Doc: "a string in the session's time zone as seconds since 1970; the present without one", Signatures: []string{"()", "(STRING)", "(STRING, STRING)"},
+		{Name: "UNIX_TIMESTAMP", Doc: "a string in the session's time zone as seconds since 1970; the present without one", Signatures: []string{"()", "(STRING)", "(STRING, STRING)"}, Clock: true,
 			Infer: inferStrings(0, 2, sqltype.BigIntType), Bind: bindUnixTimestamp},
 		{Name: "FROM_UNIXTIME", Doc: "seconds since 1970 as text in the session's time zone", Signatures: []string{"(INT)", "(INT, STRING)"},
 			Infer: inferPattern("i|is", str), Bind: bindFromUnixtime},
@@ -48,7 +48,7 @@ func timeFunctions() []*Scalar {
 		s.Deterministic = true
 	}
 	now := func(name, doc string, ret sqltype.Type) {
-		list = append(list, &Scalar{Name: name, Doc: doc, Signatures: []string{"()"}, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
+		list = append(list, &Scalar{Name: name, Doc: doc, Signatures: []string{"()"}, Clock: true, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 			if len(args) != 0 {
 				return nil, ret, ErrMismatch
 			}

@@ -31,16 +31,12 @@ func compileTimeFormat(pattern string) (timeFormat, error) {
 		c := pattern[i]
 		switch {
 		case c == '\'':
-			end := strings.IndexByte(pattern[i+1:], '\'')
-			if end < 0 {
+			text, end, ok := quoted(pattern[i+1:])
+			if !ok {
 				return f, errs.New(errs.Invalid, errs.Position{}, "the time format %q has an open quote", pattern)
 			}
-			if end == 0 {
-				literal("'")
-			} else {
-				literal(pattern[i+1 : i+1+end])
-			}
-			i += end + 2
+			literal(text)
+			i += 1 + end
 		case c|0x20 >= 'a' && c|0x20 <= 'z':
 			n := 1
 			for i+n < len(pattern) && pattern[i+n] == c {
@@ -61,6 +57,27 @@ func compileTimeFormat(pattern string) (timeFormat, error) {
 		}
 	}
 	return f, nil
+}
+
+// quoted reads text up to its closing quote, and what that takes. Two quotes are one in
+// the text, and outside of any.
+func quoted(s string) (text string, n int, ok bool) {
+	if strings.HasPrefix(s, "'") {
+		return "'", 1, true
+	}
+	for {
+		end := strings.IndexByte(s[n:], '\'')
+		if end < 0 {
+			return "", 0, false
+		}
+		text += s[n : n+end]
+		n += end + 1
+		if n == len(s) || s[n] != '\'' {
+			return text, n, true
+		}
+		text += "'"
+		n++
+	}
 }
 
 // numeric reports whether a field is written in digits.
