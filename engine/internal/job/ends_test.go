@@ -25,8 +25,9 @@ func (endless) Open(context.Context, connector.Split, connector.Scan, []byte) (c
 
 func (endless) Read(_ context.Context, p *vector.Pool, limit int) (*vector.Batch, error) {
 	a, b := p.New(vector.Int64, limit), p.New(vector.Int64, limit)
-	for i := range limit {
-		vector.Values[int64](a)[i], vector.Values[int64](b)[i] = int64(i%1000), 1
+	keys, ones := vector.Values[int64](a), vector.Values[int64](b)
+	for i := range keys {
+		keys[i], ones[i] = int64(i%1000), 1
 	}
 	return vector.NewBatch(limit, []*vector.Vector{a, b}, nil), nil
 }
