@@ -96,12 +96,17 @@ func (c *cursor) createTable(cr creation) Statement {
 			t.As = c.query(c.end)
 		default:
 			e := c.unexpected()
-			if c.toks[c.at].word == "" {
+			if e.Hint == "" {
 				e.WithHint("after the columns come COMMENT, PARTITIONED BY, WITH, LIKE and AS")
 			}
 		}
 		if twice {
 			c.fail(errs.New(errs.Syntax, at.pos(), "%s is written twice", at.word))
+		}
+	}
+	for _, col := range t.Columns {
+		if col.Kind != ComputedColumn && col.Type == nil && t.As == nil && c.err == nil {
+			c.fail(errs.New(errs.Syntax, col.At, "the column %s has no type", col.Name))
 		}
 	}
 	t.Source = c.sourceFrom(cr.first)
@@ -205,6 +210,9 @@ func (c *cursor) badColumn() {
 		if t.word == "GENERATED" {
 			e.WithHint("a computed column is written c AS expression")
 		}
+	case "ENFORCED":
+		e.Code, e.Msg = errs.Unsupported, "a primary key is not enforced"
+		e.WithHint("write NOT ENFORCED")
 	default:
 		if t.isName() {
 			e.WithHint("a comma may be missing before it")

@@ -41,6 +41,8 @@ type cursor struct {
 	at  int // the current token
 	end int // the first token after the statement
 	err *errs.Error
+
+	failedAt int // the token where err was noted
 }
 
 // tok is the current token; at the end it is an end token placed there.
@@ -64,7 +66,7 @@ func (c *cursor) atEnd() bool { return c.at >= c.end }
 // fail records the first error.
 func (c *cursor) fail(e *errs.Error) {
 	if c.err == nil {
-		c.err = e
+		c.err, c.failedAt = e, c.at
 	}
 	c.at = c.end
 }
@@ -104,7 +106,7 @@ func (c *cursor) expected(what string) *errs.Error {
 	if c.err == nil {
 		t := *c.tok()
 		e := errs.New(errs.Syntax, t.pos(), "expected %s, found %s", what, c.found())
-		if t.kind == tokWord && reserved[t.word] && strings.HasPrefix(what, "a name") {
+		if t.reserved && strings.HasPrefix(what, "a name") {
 			e.WithHint("%s is a reserved word: as a name it is quoted: `%s`", t.word, c.source(&t))
 		}
 		c.fail(e)
@@ -121,11 +123,17 @@ func (c *cursor) unexpected() *errs.Error {
 	return c.err
 }
 
-// found describes the current token.
-func (c *cursor) found() string { return c.describe(c.tok()) }
+// found describes the current token; at the end of a part of a statement, what
+// is there.
+func (c *cursor) found() string {
+	if c.at >= c.end {
+		return c.describe(&c.toks[c.end])
+	}
+	return c.describe(c.tok())
+}
 
 func (s *script) describe(t *token) string {
-	if t.kind == tokEnd {
+	if t.kind == tokEnd || t.word == ";" {
 		return "the end of the statement"
 	}
 	return `"` + clip(s.source(t)) + `"`
@@ -187,7 +195,9 @@ func (c *cursor) list(item func()) {
 		}
 	}
 	if !c.eat(")") {
-		c.expected(`"," or ")"`)
+		if e := c.expected(`"," or ")"`); c.toks[c.failedAt].isName() {
+			e.WithHint("a comma may be missing before it")
+		}
 	}
 }
 

@@ -38,11 +38,15 @@ func (c *cursor) dataType() *DataType { return c.nestedType(0) }
 
 func (c *cursor) nestedType(depth int) *DataType {
 	if depth == maxTypeDepth {
-		c.fail(errs.New(errs.Limit, c.pos(), "types are nested more than %d deep", maxTypeDepth))
+		c.tooDeep()
 		return nil
 	}
 	t := c.baseType(depth)
 	for c.err == nil {
+		if depth == maxTypeDepth {
+			c.tooDeep()
+			return nil
+		}
 		switch {
 		case c.eat("NOT", "NULL"):
 			t.NotNull = true
@@ -51,11 +55,16 @@ func (c *cursor) nestedType(depth int) *DataType {
 		case c.is("ARRAY") || c.is("MULTISET"):
 			t = &DataType{Place: t.Place, Name: c.tok().word, Elem: t}
 			c.at++
+			depth++
 		default:
 			return t
 		}
 	}
 	return nil
+}
+
+func (c *cursor) tooDeep() {
+	c.fail(errs.New(errs.Limit, c.pos(), "types are nested more than %d deep", maxTypeDepth))
 }
 
 func (c *cursor) baseType(depth int) *DataType {

@@ -77,7 +77,6 @@ var foreignStatements = map[string]string{
 	"COPY":     "INSERT INTO a table with the connector 'filesystem' instead",
 	"PRAGMA":   "options are set by SET 'key' = 'value'",
 	"QUIT":     "", "EXIT": "", "HELP": "", "CLEAR": "",
-	"FROM": "a query begins with SELECT",
 }
 
 // noStatement fails for a first word that begins no statement.
@@ -90,7 +89,9 @@ func (c *cursor) noStatement() {
 		return
 	}
 	e := errs.New(errs.Syntax, t.pos(), "no statement begins with %s", c.describe(&t))
-	if t.kind == tokWord {
+	if t.word == "FROM" {
+		e.WithHint("a query begins with SELECT")
+	} else if t.kind == tokWord {
 		if s := errs.Suggest(t.word, strings.Fields(statementWords)); s != "" {
 			e.WithHint("did you mean %s?", s)
 		}

@@ -106,15 +106,11 @@ func (p *printer) call(e *Call) {
 	}
 }
 
-// functionName is the name of a function, upper case when it has one part:
-// case does not matter, and reserved words that are functions need no quotes.
+// functionName is the name as written, without the quotes that a reserved word
+// needs when it is no function.
 func functionName(n Name) string {
-	if len(n) == 1 {
-		up := strings.ToUpper(n[0].Value)
-		if callable[up] {
-			return up
-		}
-		return QuoteIdent(up)
+	if len(n) == 1 && callable[strings.ToUpper(n[0].Value)] {
+		return n[0].Value
 	}
 	return n.String()
 }
@@ -271,13 +267,5 @@ func (p *printer) bound(b Bound) {
 	case Following:
 		p.expr(b.Offset, 0)
 		p.write(" FOLLOWING")
-	}
-}
-
-// query writes a query as the user did, blanks folded, for a subquery in an
-// expression's text.
-func (p *printer) query(q *Query) {
-	if q != nil {
-		p.write(strings.Join(strings.Fields(q.Text), " "))
 	}
 }

@@ -13,7 +13,7 @@ import (
 // user's names and literals. Rewriting passes read everything that has a form of
 // its own (literals, names, casts, windows, table arguments, ...) into marks,
 // half-built nodes of our tree, and put the number of the mark into the text:
-// 'n' where the mark is a whole operand, `n` where it is a name, `n`(x, y) where
+// :vn where the mark is a whole operand, `n` where it is a name, `n`(x, y) where
 // vitess is to parse what is still missing from the node. What vitess gets is a
 // skeleton of plain SQL; lowering replaces each number by its node and completes
 // it. Every mark knows its tokens, so every node has the user's position.
@@ -175,10 +175,15 @@ func (f *fragment) mark(node any, first, last int) string {
 	return strconv.Itoa(len(f.marks) - 1)
 }
 
+// placeholder is a new mark as an operand: vitess takes it for a bind variable.
+func (f *fragment) placeholder(node any, first, last int) string {
+	return ":v" + f.mark(node, first, last)
+}
+
 // leaf replaces the tokens first to last by one operand.
 func (f *fragment) leaf(node any, first, last int) {
 	f.drop(first, last+1)
-	f.take(first, "'"+f.mark(node, first, last)+"'")
+	f.take(first, f.placeholder(node, first, last))
 	f.heads[last-f.lo] = first
 }
 
@@ -285,7 +290,7 @@ func (f *fragment) endsOperand(i int) bool {
 		return w == ")" || w == "]"
 	case tokWord:
 		w := f.word(i)
-		return !reserved[w] || w == "END" || w == "NULL" || w == "TRUE" || w == "FALSE" || noParens[w]
+		return !f.toks[i].reserved || w == "END" || w == "NULL" || w == "TRUE" || w == "FALSE" || noParens[w]
 	}
 	return true
 }

@@ -17,12 +17,12 @@ type lexer struct {
 	lineStart int // offset of the line's first byte
 	wide      int // bytes of the line up to at that continue a character
 	toks      []token
-	upper     map[string]string
+	first     int // the first token of the current statement
 }
 
 // lex returns the tokens of text, the last one a tokEnd.
 func lex(text string) ([]token, *errs.Error) {
-	l := &lexer{text: text, line: 1, toks: make([]token, 0, len(text)/5+8), upper: map[string]string{}}
+	l := &lexer{text: text, line: 1, toks: make([]token, 0, len(text)/3+8)}
 	if strings.HasPrefix(text, "\ufeff") {
 		l.step(len("\ufeff"))
 		l.wide++ // a byte order mark takes no column
@@ -36,7 +36,26 @@ func lex(text string) ([]token, *errs.Error) {
 		if err := l.next(); err != nil {
 			return nil, err
 		}
+		if err := l.checkSize(); err != nil {
+			return nil, err
+		}
 	}
+}
+
+// checkSize refuses a statement that is too large before more of it is read.
+func (l *lexer) checkSize() *errs.Error {
+	last := len(l.toks) - 1
+	if last < 0 {
+		return nil
+	}
+	if l.toks[last].word == ";" {
+		l.first = last + 1
+		return nil
+	}
+	if first := &l.toks[min(l.first, last)]; last-l.first > maxTokens || l.at-int(first.start) > maxBytes {
+		return errs.New(errs.Limit, first.pos(), "the statement is larger than %d bytes or %d words", maxBytes, maxTokens)
+	}
+	return nil
 }
 
 func (l *lexer) pos() errs.Position {
@@ -63,7 +82,12 @@ func (l *lexer) add(kind tokenKind, end int, word string) {
 		kind: kind, start: int32(l.at), end: int32(end), word: word,
 		line: int32(l.line), col: int32(l.at - l.lineStart - l.wide + 1),
 	})
-	l.step(end - l.at)
+	switch kind {
+	case tokOp, tokInt, tokDecimal, tokApprox:
+		l.at = end
+	default:
+		l.step(end - l.at)
+	}
 }
 
 func (l *lexer) skipBlank() {
@@ -187,33 +211,34 @@ const longestKeyword = 24
 
 func (l *lexer) wordToken() {
 	end := wordEnd(l.text, l.at)
-	l.add(tokWord, end, l.upperWord(l.text[l.at:end]))
+	word := upperWord(l.text[l.at:end])
+	l.add(tokWord, end, word)
+	l.toks[len(l.toks)-1].reserved = reserved[word]
 }
 
-// upperWord is s in upper case, made once for each spelling in the script. Words
-// that are too long for a keyword or not ASCII get "".
-func (l *lexer) upperWord(s string) string {
+// upperWord is s in upper case. Words that are too long for a keyword or not
+// ASCII get "".
+func upperWord(s string) string {
 	if len(s) > longestKeyword {
 		return ""
 	}
-	if w, ok := l.upper[s]; ok {
-		return w
-	}
-	w := ""
-	if isASCII(s) {
-		w = strings.ToUpper(s)
-	}
-	l.upper[s] = w
-	return w
-}
-
-func isASCII(s string) bool {
+	var buf [longestKeyword]byte
+	same := true
 	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
+		c := s[i]
+		switch {
+		case c >= utf8.RuneSelf:
+			return ""
+		case c >= 'a' && c <= 'z':
+			c -= 'a' - 'A'
+			same = false
 		}
+		buf[i] = c
 	}
-	return true
+	if same {
+		return s
+	}
+	return string(buf[:len(s)])
 }
 
 // quoted reads '...', "..." or `...`; the doubled quote stands for itself.
@@ -312,18 +337,23 @@ func (l *lexer) comment(rest string) *errs.Error {
 	return nil
 }
 
-// operators, longest first. Those that the dialect lacks are here too, for a
-// good error message.
-var operators = [...]string{
-	"<=>", "->>", "<>", "!=", "<=", ">=", "==", "||", "=>", "->", "::", ":=", "&&", "..",
-	"(", ")", "[", "]", "{", "}", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", ":", "?", "!", "~", "&", "|", "^",
-}
+// operators are those of one byte. Those that the dialect lacks are here too, for
+// a good error message.
+const operators = "()[]{},;.+-*/%<>=:?!~&|^"
 
+// operatorAt is the longest operator that s begins with, or "".
 func operatorAt(s string) string {
-	for _, op := range operators {
-		if strings.HasPrefix(s, op) {
-			return op
+	if len(s) >= 3 && (s[:3] == "<=>" || s[:3] == "->>") {
+		return s[:3]
+	}
+	if len(s) >= 2 {
+		switch s[:2] {
+		case "<>", "!=", "<=", ">=", "==", "||", "=>", "->", "::", ":=", "&&", "..":
+			return s[:2]
 		}
+	}
+	if strings.IndexByte(operators, s[0]) >= 0 {
+		return s[:1]
 	}
 	return ""
 }

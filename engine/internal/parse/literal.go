@@ -2,11 +2,6 @@ package parse
 
 import "github.com/weirdb/weir/engine/errs"
 
-// typedLiterals are the types that may stand before a string.
-var typedLiterals = map[string]LiteralKind{
-	"DATE": DateLiteral, "TIME": TimeLiteral, "TIMESTAMP": TimestampLiteral, "TIMESTAMP_LTZ": TimestampLTZLiteral,
-}
-
 // literal reads a literal if there is one here.
 func (c *cursor) literal() (Expr, bool) {
 	t := c.tok()
@@ -30,6 +25,8 @@ func (c *cursor) literal() (Expr, bool) {
 	default:
 		return nil, false
 	}
+	var typed LiteralKind // of the types that may stand before a string
+	n := 1
 	switch t.word {
 	case "NULL":
 		return one(NullLiteral, "")
@@ -41,20 +38,25 @@ func (c *cursor) literal() (Expr, bool) {
 			return c.interval(), true
 		}
 		return nil, false
-	}
-	k, ok := typedLiterals[t.word]
-	if !ok {
+	case "DATE":
+		typed = DateLiteral
+	case "TIME":
+		typed = TimeLiteral
+	case "TIMESTAMP":
+		typed = TimestampLiteral
+		if c.is("TIMESTAMP", "WITH", "LOCAL", "TIME", "ZONE") {
+			typed, n = TimestampLTZLiteral, 5
+		}
+	case "TIMESTAMP_LTZ":
+		typed = TimestampLTZLiteral
+	default:
 		return nil, false
-	}
-	n := 1
-	if t.word == "TIMESTAMP" && c.is("TIMESTAMP", "WITH", "LOCAL", "TIME", "ZONE") {
-		k, n = TimestampLTZLiteral, 5
 	}
 	if c.ahead(n).kind != tokString {
 		return nil, false
 	}
 	c.at += n
-	return one(k, c.value(c.tok()))
+	return one(typed, c.value(c.tok()))
 }
 
 // interval reads INTERVAL [-] '..' UNIT[(p)] [TO UNIT[(p)]].

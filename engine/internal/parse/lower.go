@@ -26,7 +26,7 @@ type operand struct {
 // number is the mark that a name or string of vitess's tree stands for. It is
 // nil, and an error noted, when vitess took a keyword for a name.
 func (l *lowering) number(s string) *mark {
-	n, err := strconv.Atoi(s)
+	n, err := strconv.Atoi(strings.TrimPrefix(s, ":v"))
 	if err == nil && n >= 0 && n < len(l.marks) {
 		return &l.marks[n]
 	}
@@ -42,9 +42,14 @@ func (l *lowering) number(s string) *mark {
 
 // misplaced notes that a mark stands where it has no meaning.
 func (l *lowering) misplaced(m *mark) {
-	if m != nil {
-		l.fail(l.syntaxError(m.first))
+	if m == nil {
+		return
 	}
+	if _, ok := m.node.(*starMark); ok {
+		l.fail(errs.New(errs.Syntax, l.tokPos(m.last), "* stands for columns and is no value"))
+		return
+	}
+	l.fail(l.syntaxError(m.first))
 }
 
 // deeper counts one level of the tree and reports whether it is one too many.
@@ -141,9 +146,6 @@ func (l *lowering) oneName(m *mark) Ident {
 			return n[0]
 		}
 		l.fail(errs.New(errs.Syntax, n.Pos(), "expected one name, found %s", clip(n.String())))
-	case *Literal:
-		l.fail(errs.New(errs.Syntax, n.At, "expected a name, found %s", l.describe(&l.toks[m.first])).
-			WithHint("names are quoted with backquotes or double quotes, strings with single quotes"))
 	default:
 		l.misplaced(m)
 	}
@@ -372,8 +374,15 @@ func (l *lowering) groupItem(e sqlparser.Expr) GroupItem {
 // havingParts lowers what the text has in HAVING: HAVING, WINDOW and QUALIFY.
 func (l *lowering) havingParts(sel *Select, e sqlparser.Expr) {
 	call, ok := e.(*sqlparser.FuncExpr)
+	if ok {
+		m := l.number(call.Name.String())
+		if m == nil {
+			return
+		}
+		_, ok = m.node.(*havingMark)
+	}
 	if !ok {
-		l.fail(l.syntaxError(l.lo))
+		sel.Having = l.expr(e).expr
 		return
 	}
 	for _, arg := range l.args(call) {

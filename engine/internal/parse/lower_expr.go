@@ -89,6 +89,9 @@ func (l *lowering) leafExpr(m *mark) operand {
 	if m == nil {
 		return operand{}
 	}
+	if _, ok := m.node.(Name); ok {
+		return l.columnRef(m)
+	}
 	e, ok := m.node.(Expr)
 	if !ok {
 		l.misplaced(m)
@@ -246,7 +249,7 @@ func (l *lowering) quantified(op BinaryOp, left operand, q *quantifierMark, m *m
 	return operand{}
 }
 
-// operatorMark takes 'n' | y apart, when the mark is an operator's.
+// operatorMark takes `:vn | y` apart, when the mark is an operator's.
 func (l *lowering) operatorMark(e sqlparser.Expr) (*operatorMark, *mark, sqlparser.Expr) {
 	if m, right := l.barMark(e); m != nil {
 		if op, ok := m.node.(*operatorMark); ok {
@@ -256,7 +259,7 @@ func (l *lowering) operatorMark(e sqlparser.Expr) (*operatorMark, *mark, sqlpars
 	return nil, nil, nil
 }
 
-// barMark takes 'n' | y apart.
+// barMark takes `:vn | y` apart.
 func (l *lowering) barMark(e sqlparser.Expr) (*mark, sqlparser.Expr) {
 	b, ok := e.(*sqlparser.BinaryExpr)
 	if !ok || b.Operator != sqlparser.BitOrStr {

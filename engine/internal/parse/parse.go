@@ -120,11 +120,6 @@ func (s *script) startsSet(i int) bool {
 
 // wholeStatement reads one statement and nothing after it.
 func (c *cursor) wholeStatement() Statement {
-	first := c.toks[c.at]
-	if n := int(c.toks[c.end].start - first.start); n > maxBytes || c.end-c.at > maxTokens {
-		c.fail(errs.New(errs.Limit, first.pos(), "the statement is larger than %d bytes or %d words", maxBytes, maxTokens))
-		return nil
-	}
 	st := c.statement()
 	if !c.atEnd() {
 		c.unexpected()

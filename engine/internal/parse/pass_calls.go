@@ -20,7 +20,7 @@ func (f *fragment) specialCalls() {
 		if w := f.word(i); w == "TABLE" {
 			f.tableArg(i)
 			continue
-		} else if noParens[w] && f.word(i+1) != "(" {
+		} else if f.toks[i].reserved && f.word(i+1) != "(" && noParens[w] {
 			f.leaf(&Call{Place: Place{f.tokPos(i)}, Name: Name{f.script.ident(&f.toks[i])}, NoParens: true}, i, i)
 			continue
 		}

@@ -126,7 +126,7 @@ func (f *fragment) over(i int, arg func(string) string) int {
 	next := i + 1
 	if f.isName(next) {
 		spec := &WindowSpec{Place: Place{f.tokPos(next)}, Base: f.script.ident(&f.toks[next])}
-		f.take(i, arg("'"+f.mark(spec, i, next)+"'"))
+		f.take(i, arg(f.placeholder(spec, i, next)))
 		f.drop(next, next+1)
 		return next + 1
 	}
@@ -193,7 +193,9 @@ func (f *fragment) startsFrame(i int) bool {
 	switch f.word(i) {
 	case "ROWS", "RANGE", "GROUPS":
 		next := f.word(i + 1)
-		return next == "BETWEEN" || next == "UNBOUNDED" || next == "CURRENT" || f.kind(i+1) == tokInt || next == "INTERVAL"
+		after := f.word(i + 2)
+		return next == "BETWEEN" || next == "UNBOUNDED" || next == "CURRENT" || f.kind(i+1) == tokInt || next == "INTERVAL" ||
+			after == "PRECEDING" || after == "FOLLOWING"
 	}
 	return false
 }

@@ -10,6 +10,16 @@ func (f *fragment) nameAt(i int) Name {
 	return n
 }
 
+// startsOperand reports whether the name at i is certainly an operand: then it is
+// one token for vitess, which costs less than a column's name. It may be one too
+// where this is not certain.
+func (f *fragment) startsOperand(i int) bool {
+	if sec := f.in(i); sec == inFrom || sec == inWith || sec == inAsOf || f.endsOperand(i-1) || f.kind(i-1) == tokHint || i == f.lo {
+		return false
+	}
+	return f.word(i-1) != "AS"
+}
+
 // names reads the names that are left: columns, tables, aliases, functions.
 // Reserved words stay, for vitess.
 func (f *fragment) names() {
@@ -20,7 +30,7 @@ func (f *fragment) names() {
 		}
 		called := false
 		if !t.isName() {
-			if !callable[t.word] || f.word(i+1) != "(" || f.in(i) == inFrom {
+			if f.word(i+1) != "(" || !callable[t.word] || f.in(i) == inFrom {
 				continue
 			}
 			called = true
@@ -32,6 +42,11 @@ func (f *fragment) names() {
 			continue
 		}
 		called = called || f.word(last+1) == "(" && f.in(i) != inWith
+		if !called && f.startsOperand(i) {
+			f.leaf(f.nameAt(i), i, last)
+			i = last
+			continue
+		}
 		if !called {
 			f.drop(i, last+1)
 			f.caller(f.nameAt(i), i, last)

@@ -2,7 +2,7 @@ package parse
 
 import "github.com/weirdb/weir/engine/errs"
 
-// operatorMark is a comparison that vitess lacks. It is given x = 'n' | y: the
+// operatorMark is a comparison that vitess lacks. It is given x = :vn | y: the
 // bar binds weaker than all operators on values, so that y stays whole.
 type operatorMark struct {
 	op    BinaryOp // DistinctFrom, NotDistinctFrom, or
@@ -71,7 +71,7 @@ func (f *fragment) operators() {
 			if f.word(i-1) == "BETWEEN" {
 				f.take(i, "")
 				if w == "SYMMETRIC" {
-					f.take(i, "'"+f.mark(&symmetricMark{}, i, i)+"' |")
+					f.take(i, f.placeholder(&symmetricMark{}, i, i)+" |")
 				}
 			}
 		case "AT":
@@ -90,8 +90,12 @@ func (f *fragment) operators() {
 				f.failAt(i, errs.Unsupported, "the operator %s is not supported", w).WithHint("%s",
 					map[string]string{"DIV": "/ on integers gives an integer", "XOR": "write a <> b on booleans"}[w])
 			}
+		case "(", ")", ",", ".", "=", "+", "-", "*", "/", "[", "]":
 		default:
-			if hint, bad := noOperators[w]; bad && f.kind(i) == tokOp {
+			if f.kind(i) != tokOp {
+				continue
+			}
+			if hint, bad := noOperators[w]; bad {
 				e := f.failAt(i, errs.Syntax, "unexpected %q", w)
 				e.Hint = hint
 			}
@@ -110,7 +114,7 @@ func isComparison(w string) bool {
 // operator replaces the tokens [from, to) by a comparison with a mark.
 func (f *fragment) operator(from, to int, as string, m *operatorMark) {
 	f.drop(from, to)
-	f.take(from, as+" '"+f.mark(m, from, to-1)+"' |")
+	f.take(from, as+" "+f.placeholder(m, from, to-1)+" |")
 }
 
 // isOperator rewrites IS DISTINCT FROM, IS UNKNOWN and IS JSON. Lowering looks

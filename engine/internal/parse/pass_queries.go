@@ -73,7 +73,7 @@ func (f *fragment) bracketedQuery(open int) {
 	if !f.startsQuery(open + 1) {
 		return
 	}
-	f.take(open, "SELECT '"+f.mark(&bracketMark{}, open, end)+"' FROM (")
+	f.take(open, "SELECT "+f.placeholder(&bracketMark{}, open, end)+" FROM (")
 	f.edit(end).after += " `" + f.mark(&Alias{}, end, end) + "`"
 }
 
@@ -86,15 +86,6 @@ func (f *fragment) values(i int) {
 	}
 	f.take(i, "SELECT "+f.opener(&valuesMark{}, i, end-1))
 	f.closeAfter(end - 1)
-}
-
-// at is token i, or an end token after the fragment.
-func (f *fragment) at(i int) *token {
-	if f.inside(i) {
-		return &f.toks[i]
-	}
-	c := f.cursorAt(f.hi, f.hi)
-	return c.tok()
 }
 
 // orderItems wraps the sort keys of the tokens [i, stop) and takes ASC, DESC and
@@ -126,8 +117,10 @@ func (f *fragment) orderItems(i, stop int) {
 			f.failAt(i, errs.Syntax, "expected a sort key, found %s", f.describe(f.at(i)))
 			return
 		}
+		if last < end && m.item != (OrderItem{}) {
+			f.wrap(m, i, last-1)
+		}
 		f.drop(last, end)
-		f.wrap(m, i, last-1)
 		if end >= stop {
 			return
 		}
@@ -179,7 +172,9 @@ func (f *fragment) tail(i int) int {
 			c.at = c.end
 			t.emit = strings.TrimSpace(f.text[first:f.toks[c.end-1].end])
 		default:
-			c.unexpected()
+			if e := c.unexpected(); clauseWords[c.toks[c.failedAt].word] {
+				e.WithHint("%s", clauseOrder)
+			}
 		}
 		if twice {
 			c.fail(errs.New(errs.Syntax, at, "the number of rows is given twice"))
@@ -203,6 +198,9 @@ func (f *fragment) openerOf(i int) int {
 // having makes HAVING, WINDOW and QUALIFY, which begin at i and follow each
 // other in any order, one call in a HAVING clause.
 func (f *fragment) having(i int) {
+	if end := f.sectionEnd(i); f.in(i) == inHaving && (!f.inside(end) || f.in(end) != inWindow && f.in(end) != inQualify) {
+		return // vitess has HAVING
+	}
 	text := "HAVING " + f.opener(&havingMark{}, i, i)
 	for {
 		end := f.sectionEnd(i)

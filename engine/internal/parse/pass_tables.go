@@ -25,6 +25,8 @@ func (f *fragment) tables() {
 			if f.word(i-1) != "." {
 				f.tableCall(i)
 			}
+		case w == "INNER" && f.word(i-1) == "NATURAL":
+			f.take(i, "") // vitess has NATURAL JOIN only
 		case w == "(" && f.startsQuery(i+1) && !f.isCallName(i-1):
 			f.derived(i)
 		case f.isName(i) && f.startsFactor(i):

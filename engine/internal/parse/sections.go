@@ -8,7 +8,7 @@ type section uint8
 const (
 	inExpr    section = iota // a bracket that holds an expression or a list of them
 	inStart                  // a query before SELECT, or between the parts of a set operation
-	inWith                   // WITH, up to the SELECT
+	inWith                   // WITH, up to the SELECT; and USING (..): names that are no operands
 	inSelect                 // the select list
 	inFrom                   // FROM, where tables stand
 	inOn                     // ON and USING
@@ -137,6 +137,8 @@ func (f *fragment) bracketSection(i int, sec section) (inner section, query bool
 		return inExpr, false
 	case f.startsQuery(i + 1):
 		return inStart, true
+	case sec == inWith || before == "USING":
+		return inWith, false
 	case before == "OVER" || sec == inWindow && before == "AS":
 		return inSpec, false
 	case sec == inGroup && !(f.isCallName(i-1) && before != "ROLLUP" && before != "CUBE" && before != "SETS"):

@@ -23,6 +23,7 @@ type token struct {
 	kind       tokenKind
 	start, end int32 // bytes of the text, quotes included
 	line, col  int32
+	reserved   bool   // a word that is no name
 	word       string // the keyword in upper case, or the operator; "" for anything else
 }
 
@@ -32,7 +33,7 @@ func (t *token) pos() errs.Position {
 
 // isName reports whether t can be an identifier where one is expected.
 func (t *token) isName() bool {
-	return t.kind == tokQuoted || t.kind == tokWord && !reserved[t.word]
+	return t.kind == tokQuoted || t.kind == tokWord && !t.reserved
 }
 
 // set is a fixed set of words.
