@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -37,7 +38,7 @@ func (d *decoding) Open(ctx context.Context, f connector.File, _ connector.Part,
 		if err := r.in.SkipTo(ctx, p.offset); err != nil {
 			return nil, err
 		}
-		r.line, r.shape = p.line, p.shape
+		r.line, r.col, r.shape = p.line, p.col, p.shape
 	}
 	return r, nil
 }
@@ -54,12 +55,12 @@ const (
 )
 
 type position struct {
-	offset, line int64
-	shape        shape
+	offset, line, col int64
+	shape             shape
 }
 
 func parsePosition(b []byte) (position, error) {
-	var v [3]uint64
+	var v [4]uint64
 	for i := range v {
 		x, n := binary.Uvarint(b)
 		if n <= 0 {
@@ -67,7 +68,7 @@ func parsePosition(b []byte) (position, error) {
 		}
 		v[i], b = x, b[n:]
 	}
-	return position{offset: int64(v[0]), line: int64(v[1]), shape: shape(v[2])}, nil
+	return position{offset: int64(v[0]), line: int64(v[1]), col: int64(v[2]), shape: shape(v[3])}, nil
 }
 
 // reader is the connector.Reader of one file. A decoder of package jsontext runs
@@ -77,25 +78,28 @@ type reader struct {
 	schema sqltype.Schema // of the scan
 	in     *connector.Input
 	line   int64 // of the window's beginning
+	col    int64 // in characters, from 1
 	shape  shape
 
 	dec     *jsontext.Decoder
 	buf     bytes.Buffer // over the window
 	from    int          // where in the window the decoder began
+	careful bool         // the quick way is not taken
 	quoted  []string     // the columns' names as JSON
 	column  map[string]int
 	scratch []byte
 }
 
 func newReader(s settings, schema sqltype.Schema, f connector.File) *reader {
-	r := &reader{settings: s, schema: schema, in: connector.NewInput(f, s.maxLine), line: 1, dec: jsontext.NewDecoder(bytes.NewReader(nil)), column: map[string]int{}}
+	r := &reader{settings: s, schema: schema, in: connector.NewInput(f, s.maxLine), line: 1, col: 1, dec: jsontext.NewDecoder(bytes.NewReader(nil)), column: map[string]int{}}
 	for i, c := range schema {
 		q, err := jsontext.AppendQuote(nil, c.Name)
-		if err != nil {
-			continue // no JSON text can name it
+		if err != nil { // no JSON text can name it
+			q = []byte{0}
+		} else {
+			r.column[c.Name] = i
 		}
 		r.quoted = append(r.quoted, string(q))
-		r.column[c.Name] = i
 	}
 	return r
 }
@@ -140,8 +144,14 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 // object ends the rows; it is reported when it is the first.
 func (r *reader) decode(b *vector.Builder, limit int) (size int, err error) {
 	w := r.in.Bytes()
-	if r.in.Offset() == 0 && bytes.HasPrefix(w, []byte("\xef\xbb\xbf")) {
-		size = 3
+	if r.in.Offset() == 0 {
+		const mark = "\xef\xbb\xbf"
+		switch {
+		case bytes.HasPrefix(w, []byte(mark)):
+			size = len(mark)
+		case len(w) < len(mark) && strings.HasPrefix(mark, string(w)) && !r.in.EOF():
+			return 0, nil
+		}
 	}
 	ready := false // the decoder stands at size
 	for b.Len() < limit {
@@ -156,6 +166,16 @@ func (r *reader) decode(b *vector.Builder, limit int) (size int, err error) {
 			return size + n, nil
 		}
 		at := size + n
+		if !r.careful {
+			if end, ok := r.quick(b, w, at); ok {
+				size, ready = end, false
+				if r.shape == arrayStart {
+					r.shape = array
+				}
+				continue
+			}
+			b.DropRow()
+		}
 		if !ready || r.shape != lines {
 			r.seek(w, at)
 			ready = true
@@ -365,12 +385,18 @@ func (r *reader) op() (vector.RowKind, error) {
 func (r *reader) at(p int) errs.Position {
 	w := r.in.Bytes()
 	before := w[:min(p, len(w))]
-	start := bytes.LastIndexByte(before, '\n') + 1
-	pos := errs.Position{Line: int(r.line) + bytes.Count(before, []byte{'\n'}), Offset: int(r.in.Offset()) + p}
-	if start > 0 || r.in.Offset() == 0 {
-		pos.Column = len(bytes.Runes(before[start:])) + 1
+	line, column := r.lineAfter(before)
+	return errs.Position{Line: int(line), Column: int(column), Offset: int(r.in.Offset()) + p}
+}
+
+// lineAfter is the line and column that follow some bytes at the window's
+// beginning.
+func (r *reader) lineAfter(b []byte) (line, column int64) {
+	n := int64(bytes.Count(b, []byte{'\n'}))
+	if n == 0 {
+		return r.line, r.col + int64(utf8.RuneCount(b))
 	}
-	return pos
+	return r.line + n, int64(utf8.RuneCount(b[bytes.LastIndexByte(b, '\n'):]))
 }
 
 func (r *reader) failed(p int, msg string) error {
@@ -391,7 +417,7 @@ func (r *reader) explain(err error, at int) error {
 	if strings.Contains(msg, "UTF-8") {
 		e.Msg += " at byte " + itoa(e.Pos.Offset) + " of the file"
 	}
-	if r.in.Offset()+int64(at) == 0 {
+	if w := r.in.Bytes(); r.in.Offset()+int64(at) == 0 && len(w) > 0 && w[0] != '{' {
 		e.WithHint("the format is JSON objects, one row each, or an array of them")
 	}
 	return e
@@ -399,7 +425,7 @@ func (r *reader) explain(err error, at int) error {
 
 // pass moves behind n bytes of the window.
 func (r *reader) pass(n int) {
-	r.line += int64(bytes.Count(r.in.Bytes()[:n], []byte{'\n'}))
+	r.line, r.col = r.lineAfter(r.in.Bytes()[:n])
 	r.in.Advance(n)
 }
 
@@ -407,6 +433,7 @@ func (r *reader) pass(n int) {
 func (r *reader) Position() []byte {
 	b := binary.AppendUvarint(nil, uint64(r.in.Offset()))
 	b = binary.AppendUvarint(b, uint64(r.line))
+	b = binary.AppendUvarint(b, uint64(r.col))
 	return binary.AppendUvarint(b, uint64(r.shape))
 }
 
