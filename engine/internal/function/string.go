@@ -2,8 +2,6 @@ package function
 
 import (
 	"bytes"
-	"slices"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/weirdb/weir/engine/sqltype"
@@ -20,9 +18,11 @@ func stringFunctions() []*Scalar {
 		{Name: "INITCAP", Doc: "each word beginning in upper case, going on in lower case", Signatures: one, Infer: inferStrings(1, 1, str), Bind: bindText1(initcap)},
 		{Name: "REVERSE", Doc: "the characters in reverse order", Signatures: one, Infer: inferStrings(1, 1, str), Bind: bindText1(reverse)},
 		{Name: "CHAR_LENGTH", Doc: "the number of characters", Signatures: one, Infer: inferStrings(1, 1, sqltype.IntType), Bind: bindPlain(charLength)},
-		{Name: "TRIM", Doc: "without blanks, or the given characters, at both ends", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrim(true, true)},
-		{Name: "LTRIM", Doc: "without blanks, or the given characters, at the beginning", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrim(true, false)},
-		{Name: "RTRIM", Doc: "without blanks, or the given characters, at the end", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrim(false, true)},
+		{Name: "TRIM", Doc: "without blanks, or the given characters, at both ends or one", Signatures: []string{"(STRING)", "([BOTH | LEADING | TRAILING] [STRING] FROM STRING)"},
+			Infer: inferTrim, Bind: bindTrim},
+		{Name: "BTRIM", Doc: "without blanks, or the given characters, at both ends", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrimSide(true, true)},
+		{Name: "LTRIM", Doc: "without blanks, or the given characters, at the beginning", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrimSide(true, false)},
+		{Name: "RTRIM", Doc: "without blanks, or the given characters, at the end", Signatures: two, Infer: inferStrings(1, 2, str), Bind: bindTrimSide(false, true)},
 		{Name: "SUBSTRING", Doc: "the part from a position (from 1; negative: from the end), of a length if given", Signatures: []string{"(STRING, INT)", "(STRING, INT, INT)"},
 			MayNull: true, Infer: inferPattern("si|sii", str), Bind: bindSubstring},
 		{Name: "LEFT", Doc: "the first characters", Signatures: []string{"(STRING, INT)"}, Infer: inferPattern("si", str), Bind: bindSide(true)},
@@ -177,60 +177,6 @@ func bindText1(f func(t *kernel.TextBuffer, s texts, n int)) func(Binding) (Kern
 	}
 }
 
-func upper(t *kernel.TextBuffer, s texts, n int) {
-	for i := range n {
-		t.Data = appendCase(t.Data, s.at(i), 'a', unicode.ToUpper)
-		t.End()
-	}
-}
-
-func lower(t *kernel.TextBuffer, s texts, n int) {
-	for i := range n {
-		t.Data = appendLower(t.Data, s.at(i))
-		t.End()
-	}
-}
-
-func appendLower(dst, b []byte) []byte { return appendCase(dst, b, 'A', unicode.ToLower) }
-
-// appendCase changes the case of the 26 letters from first on; other is for what is
-// not ASCII.
-func appendCase(dst, b []byte, first byte, other func(rune) rune) []byte {
-	at := len(dst)
-	dst = slices.Grow(dst, len(b))[:at+len(b)]
-	for i, c := range b {
-		if c >= utf8.RuneSelf {
-			dst = dst[:at+i]
-			for _, r := range string(b[i:]) {
-				dst = utf8.AppendRune(dst, other(r))
-			}
-			return dst
-		}
-		if c-first < 26 {
-			c ^= 'a' - 'A'
-		}
-		dst[at+i] = c
-	}
-	return dst
-}
-
-func initcap(t *kernel.TextBuffer, s texts, n int) {
-	for i := range n {
-		inWord := false
-		for b := s.at(i); len(b) > 0; {
-			r, size := utf8.DecodeRune(b)
-			b = b[size:]
-			if inWord {
-				t.Data = utf8.AppendRune(t.Data, unicode.ToLower(r))
-			} else {
-				t.Data = utf8.AppendRune(t.Data, unicode.ToUpper(r))
-			}
-			inWord = unicode.IsLetter(r) || unicode.IsDigit(r)
-		}
-		t.End()
-	}
-}
-
 func reverse(t *kernel.TextBuffer, s texts, n int) {
 	for i := range n {
 		for b := s.at(i); len(b) > 0; {
@@ -249,43 +195,6 @@ func charLength(c *Call) (*vector.Vector, error) {
 		dst[i] = int32(utf8.RuneCount(s.at(i)))
 	}
 	return out, nil
-}
-
-func bindTrim(left, right bool) func(Binding) (Kernel, error) {
-	return func(Binding) (Kernel, error) {
-		var text kernel.TextBuffer
-		return func(c *Call) (*vector.Vector, error) {
-			text.Reset()
-			s := textsOf(c.Args[0])
-			var set texts
-			if len(c.Args) == 2 {
-				set = textsOf(c.Args[1])
-			}
-			for i := range c.N {
-				b, cut := s.at(i), []byte(" ")
-				if len(c.Args) == 2 {
-					cut = set.at(i)
-				}
-				for left && len(b) > 0 {
-					_, size := utf8.DecodeRune(b)
-					if !bytes.Contains(cut, b[:size]) {
-						break
-					}
-					b = b[size:]
-				}
-				for right && len(b) > 0 {
-					_, size := utf8.DecodeLastRune(b)
-					if !bytes.Contains(cut, b[len(b)-size:]) {
-						break
-					}
-					b = b[:len(b)-size]
-				}
-				text.Data = append(text.Data, b...)
-				text.End()
-			}
-			return text.Column(c.Pool, vector.String), nil
-		}, nil
-	}
 }
 
 // ascii reports whether every character of b is one byte.
@@ -433,58 +342,6 @@ func bindConcatWS(Binding) (Kernel, error) {
 	}, nil
 }
 
-func bindReplace(Binding) (Kernel, error) {
-	var text kernel.TextBuffer
-	return func(c *Call) (*vector.Vector, error) {
-		text.Reset()
-		s, old, repl := textsOf(c.Args[0]), textsOf(c.Args[1]), textsOf(c.Args[2])
-		for i := range c.N {
-			b, o := s.at(i), old.at(i)
-			for len(o) > 0 {
-				at := bytes.Index(b, o)
-				if at < 0 {
-					break
-				}
-				text.Data = append(append(text.Data, b[:at]...), repl.at(i)...)
-				b = b[at+len(o):]
-			}
-			text.Data = append(text.Data, b...)
-			text.End()
-		}
-		return text.Column(c.Pool, vector.String), nil
-	}, nil
-}
-
-// bindPosition finds argument part in argument whole, from the third argument on.
-func bindPosition(part, whole int) func(Binding) (Kernel, error) {
-	return func(Binding) (Kernel, error) {
-		return func(c *Call) (*vector.Vector, error) {
-			out := c.Pool.New(vector.Int32, c.N)
-			dst, s, sub := vector.Values[int32](out), textsOf(c.Args[whole]), textsOf(c.Args[part])
-			for i := range dst {
-				b, skipped := s.at(i), int32(0)
-				if len(c.Args) == 3 {
-					from := bigintsOf(c.Args[2]).at(i)
-					if from < 1 || from > int64(len(b))+1 {
-						dst[i] = 0
-						continue
-					}
-					head := characters(b, 0, from-1)
-					skipped = int32(utf8.RuneCount(head))
-					b = b[len(head):]
-				}
-				at := bytes.Index(b, sub.at(i))
-				if at < 0 {
-					dst[i] = 0
-					continue
-				}
-				dst[i] = skipped + int32(utf8.RuneCount(b[:at])) + 1
-			}
-			return out, nil
-		}, nil
-	}
-}
-
 // maxText bounds the strings that LPAD, RPAD and REPEAT make of one value.
 const maxText = 16 << 20
 
@@ -554,62 +411,4 @@ func bindRepeat(Binding) (Kernel, error) {
 		}
 		return text.Column(c.Pool, vector.String), nil
 	}, nil
-}
-
-func bindSplitIndex(Binding) (Kernel, error) {
-	var text kernel.TextBuffer
-	var missing kernel.Misfits
-	return func(c *Call) (*vector.Vector, error) {
-		text.Reset()
-		missing.Reset()
-		s, sep, index := textsOf(c.Args[0]), textsOf(c.Args[1]), bigintsOf(c.Args[2])
-		for i := range c.N {
-			part, ok := splitPart(s.at(i), sep.at(i), index.at(i))
-			if !ok {
-				missing.Rows = append(missing.Rows, int32(i))
-			}
-			text.Data = append(text.Data, part...)
-			text.End()
-		}
-		out := text.Column(c.Pool, vector.String)
-		if len(missing.Rows) > 0 {
-			valid := copyValid(out, c.Valid)
-			for _, r := range missing.Rows {
-				valid.Clear(int(r))
-			}
-		}
-		return out, nil
-	}, nil
-}
-
-// splitPart is part number index of b, which has at least one unless it is empty.
-func splitPart(b, sep []byte, index int64) ([]byte, bool) {
-	if index < 0 || len(b) == 0 {
-		return nil, false
-	}
-	if len(sep) == 0 {
-		return b, index == 0
-	}
-	if len(sep) == 1 {
-		for ; ; index-- {
-			at := bytes.IndexByte(b, sep[0])
-			switch {
-			case at < 0:
-				return b, index == 0
-			case index == 0:
-				return b[:at], true
-			}
-			b = b[at+1:]
-		}
-	}
-	for ; ; index-- {
-		at := bytes.Index(b, sep)
-		switch {
-		case at < 0:
-			return b, index == 0
-		case index == 0:
-			return b[:at], true
-		}
-		b = b[at+len(sep):]
-	}
 }
