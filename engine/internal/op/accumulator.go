@@ -4,6 +4,7 @@ import (
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -58,7 +59,15 @@ func (c *carry) settle(groups *state.Values) error {
 
 func overflow(a *expr.Aggregate) error {
 	e := errs.New(errs.Arithmetic, a.At, "%s overflows %s", a, a.T.Optional())
-	return e.WithHint("CAST the argument to a wider type")
+	switch a.T.ID {
+	case sqltype.TinyInt, sqltype.SmallInt, sqltype.Integer:
+		return e.WithHint("CAST the argument to BIGINT")
+	case sqltype.BigInt:
+		return e.WithHint("CAST the argument to DECIMAL(38, 0)")
+	case sqltype.Float:
+		return e.WithHint("CAST the argument to DOUBLE")
+	}
+	return e
 }
 
 // intSum sums integers in an int64.

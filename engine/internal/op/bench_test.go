@@ -14,13 +14,20 @@ import (
 // epochRows is how many rows an epoch of the benchmarks has.
 const epochRows = 65536
 
-// run processes b.N rows of the given batches in turn, ports first to last, and
-// ends an epoch every epochRows rows unless it is 0.
+// run processes b.N rows of the given batches in turn, after each of them once, and
+// ends an epoch every epoch rows unless that is 0.
 func run(b *testing.B, d *driver, batches []*vector.Batch, epoch int) {
 	b.Helper()
+	feed(b, d, batches, len(batches)*vector.Target, epochRows) // all keys are there
+	b.ResetTimer()
+	feed(b, d, batches, b.N, epoch)
+}
+
+// feed processes n rows.
+func feed(b *testing.B, d *driver, batches []*vector.Batch, n, epoch int) {
+	b.Helper()
 	d.quiet = true
-	rows, i := 0, 0
-	for n := 0; n < b.N; n += vector.Target {
+	for done, rows, i := 0, 0, 0; done < n; done += vector.Target {
 		if err := d.process(0, batches[i%len(batches)]); err != nil {
 			b.Fatal(err)
 		}
@@ -45,15 +52,6 @@ func BenchmarkGroupAggregate(b *testing.B) {
 				d := newDriver(b, newGroups(b, s), nil)
 				r := rand.New(rand.NewPCG(1, 1))
 				batches := keyedBatches(d, r, keys)
-				for _, batch := range batches { // all keys are there
-					if err := d.process(0, batch); err != nil {
-						b.Fatal(err)
-					}
-				}
-				if err := d.flush(); err != nil {
-					b.Fatal(err)
-				}
-				b.ResetTimer()
 				run(b, d, batches, epoch)
 			})
 		}
@@ -99,15 +97,6 @@ func BenchmarkGroupAggregateString(b *testing.B) {
 				}
 				batches = append(batches, vector.NewBatch(vector.Target, []*vector.Vector{vector.OfStrings(d.pool, k...), v}, nil))
 			}
-			for _, batch := range batches {
-				if err := d.process(0, batch); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if err := d.flush(); err != nil {
-				b.Fatal(err)
-			}
-			b.ResetTimer()
 			run(b, d, batches, 0)
 		})
 	}
@@ -159,6 +148,5 @@ func BenchmarkCalc(b *testing.B) {
 			vector.Values[int64](cols[c])[i] = r.Int64N(1000)
 		}
 	}
-	b.ResetTimer()
 	run(b, d, []*vector.Batch{vector.NewBatch(vector.Target, cols, nil)}, 0)
 }

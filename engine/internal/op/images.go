@@ -1,6 +1,8 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
 )
@@ -75,7 +77,7 @@ type savedFixed[T vector.Fixed] struct {
 func (c *savedFixed[T]) save(v *state.Values, slots []state.Slot) {
 	from := state.Col[T](v, c.col)
 	at := len(c.vals)
-	c.vals = append(c.vals, make([]T, len(slots))...)
+	c.vals = slices.Grow(c.vals, len(slots))[:at+len(slots)]
 	to := c.vals[at:]
 	for i, s := range slots {
 		to[i] = from[s]

@@ -22,13 +22,15 @@ type JoinSide struct {
 // the left followed by those of the right.
 type JoinSpec struct {
 	Left, Right JoinSide
+	NullSafe    []bool    // by key: NULL equals NULL, as in IS NOT DISTINCT FROM; nil: nowhere
 	Residual    expr.Expr // over the columns of a pair; nil: all pairs with equal keys
 	Output      []int     // columns of a pair to be emitted; nil: all
 }
 
 // Join is the inner join of two changelogs on equal keys. It keeps the rows of each
 // side and, for each row that comes, emits the pairs with those of the other side.
-// A NULL in a key equals nothing, so such rows are neither kept nor joined.
+// A NULL in a key equals nothing, unless NullSafe says so, and such rows are neither
+// kept nor joined.
 //
 // A pair has the kind of the row that came. Rows of the other side may have been
 // taken away before they were added, within an epoch: a pair with such a row has
@@ -53,6 +55,7 @@ type Join struct {
 // joinSide is one input: port 0 is the left, port 1 the right.
 type joinSide struct {
 	JoinSide
+	strict []int // key columns in which NULL equals nothing
 	layout rowkey.Layout
 	enc    *rowkey.Encoder
 	rows   *state.Rows
@@ -70,8 +73,11 @@ func NewJoin(spec JoinSpec) (*Join, error) {
 	j := &Join{low: exec.NewMinWatermark(2)}
 	for i, s := range []JoinSide{spec.Left, spec.Right} {
 		side := joinSide{JoinSide: s}
-		for _, k := range s.Keys {
+		for at, k := range s.Keys {
 			side.layout.Kinds = append(side.layout.Kinds, s.Types[k].Kind())
+			if spec.NullSafe == nil || !spec.NullSafe[at] {
+				side.strict = append(side.strict, k)
+			}
 		}
 		side.enc = rowkey.NewEncoder(side.layout)
 		j.sides[i] = side
@@ -125,8 +131,8 @@ func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
 func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
 	own, other := &j.sides[port], &j.sides[1-port]
 	keys := own.enc.Encode(b, own.Keys)
-	if keys.AnyNull() {
-		sel := j.notNull(keys, b)
+	if keys.AnyNull() && len(own.strict) > 0 {
+		sel := j.joinable(own, b)
 		if sel.Len() == 0 {
 			sel.Release()
 			return nil
@@ -151,13 +157,18 @@ func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
 	return own.rows.Add(own.slots, b)
 }
 
-// notNull selects the rows of b whose key has no NULL.
-func (j *Join) notNull(keys *rowkey.Keys, b *vector.Batch) *vector.Vector {
+// joinable selects the rows of b whose key has no NULL that equals nothing.
+func (j *Join) joinable(own *joinSide, b *vector.Batch) *vector.Vector {
 	j.probe = j.probe[:0]
-	for i := range keys.Len() {
-		if !keys.HasNull(i) {
-			j.probe = append(j.probe, int32(b.Row(i)))
+rows:
+	for i := range b.Len() {
+		r := b.Row(i)
+		for _, k := range own.strict {
+			if b.Col(k).IsNull(r) {
+				continue rows
+			}
 		}
+		j.probe = append(j.probe, int32(r))
 	}
 	return vector.Of(j.rt.Pool, j.probe...)
 }

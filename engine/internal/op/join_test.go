@@ -21,7 +21,8 @@ var (
 // joinTest is a way to join leftInput and rightInput.
 type joinTest struct {
 	left, right []string // key columns
-	residual    bool     // v <= w
+	nullSafe    []bool
+	residual    bool // v <= w
 	output      []int
 }
 
@@ -29,7 +30,7 @@ func (j joinTest) spec(leftUpdating, rightUpdating bool) op.JoinSpec {
 	s := op.JoinSpec{
 		Left:   op.JoinSide{Types: leftInput.Types(), Updating: leftUpdating},
 		Right:  op.JoinSide{Types: rightInput.Types(), Updating: rightUpdating},
-		Output: j.output,
+		Output: j.output, NullSafe: j.nullSafe,
 	}
 	for i := range j.left {
 		s.Left.Keys = append(s.Left.Keys, leftInput.Index(j.left[i]))
@@ -50,7 +51,7 @@ func (j joinTest) refJoin(left, right exectest.Table) exectest.Table {
 	pairs:
 		for _, r := range rowsOf(right) {
 			for i, k := range spec.Left.Keys {
-				if a, b := l[k], r[spec.Right.Keys[i]]; a == "NULL" || a != b {
+				if a, b := l[k], r[spec.Right.Keys[i]]; a == "NULL" && (j.nullSafe == nil || !j.nullSafe[i]) || a != b {
 					continue pairs
 				}
 			}
@@ -81,6 +82,8 @@ func TestJoinReference(t *testing.T) {
 		"bigint":       {left: []string{"k"}, right: []string{"id"}},
 		"string":       {left: []string{"s"}, right: []string{"name"}},
 		"two":          {left: []string{"s", "k"}, right: []string{"name", "id"}},
+		"null safe":    {left: []string{"k"}, right: []string{"id"}, nullSafe: []bool{true}},
+		"one safe":     {left: []string{"s", "k"}, right: []string{"name", "id"}, nullSafe: []bool{true, false}},
 		"residual":     {left: []string{"k"}, right: []string{"id"}, residual: true},
 		"output":       {left: []string{"k"}, right: []string{"id"}, residual: true, output: []int{5, 1, 0, 1}},
 		"no columns":   {left: []string{"k"}, right: []string{"id"}, output: []int{}},
