@@ -192,8 +192,8 @@ func (r *reader) decode(b *vector.Builder, limit int) (size int, err error) {
 			continue
 		}
 		b.DropRow()
-		if errors.Is(err, io.ErrUnexpectedEOF) && !r.in.EOF() {
-			return size, nil
+		if (errors.Is(err, io.ErrUnexpectedEOF) || end == len(w)) && !r.in.EOF() {
+			return size, nil // what seems wrong may be a number that is cut
 		}
 		if !r.ignore || !isSyntax(err) {
 			return size, r.explain(err, at)
