@@ -59,7 +59,12 @@ func onKeys(in Node, keys []int) Node {
 
 // placeExchanges brings the rows of both sides with the same keys together. A side
 // that is hashed by some of the keys stays where it is, and the other follows.
+// Without keys all rows have to meet.
 func (n *Join) placeExchanges() {
+	if len(n.LeftKeys) == 0 {
+		n.Left, n.Right = onOneShard(n.Left), onOneShard(n.Right)
+		return
+	}
 	l, r := n.Left.Traits().Dist, n.Right.Traits().Dist
 	if l.Kind == SingleShard && r.Kind == SingleShard {
 		return
@@ -100,10 +105,8 @@ func hashedPairs(d Distribution, keys []int) ([]int, bool) {
 // distribution is that of the rows that leave n, from those of its inputs.
 func distribution(n Node) Distribution {
 	switch n := n.(type) {
-	case *Scan:
+	case *Scan, *Values:
 		return Distribution{}
-	case *Values:
-		return Distribution{Kind: SingleShard}
 	case *Exchange:
 		return Distribution{Kind: n.Kind, Keys: n.Keys}
 	case *Calc:

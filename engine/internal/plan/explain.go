@@ -179,6 +179,9 @@ func details(n Node) []string {
 		add("computes", aggregates(n)...)
 	case *Join:
 		add("on", joinKeyTexts(n)...)
+		if len(n.LeftKeys) == 0 {
+			add("on", "no equality, every pair is tried")
+		}
 		if n.Residual != nil {
 			add("and", n.residualText())
 		}

@@ -129,7 +129,7 @@ func (v *verifier) join(n *plan.Join) {
 	v.that(slices.Equal(pair.Project(n.Output).Kinds(), v.n.Schema().Kinds()), "output %v", n.Output)
 	v.columns(n.LeftKeys, l)
 	v.columns(n.RightKeys, r)
-	v.that(len(n.LeftKeys) == len(n.RightKeys) && len(n.LeftKeys) > 0, "keys %v and %v", n.LeftKeys, n.RightKeys)
+	v.that(len(n.LeftKeys) == len(n.RightKeys), "keys %v and %v", n.LeftKeys, n.RightKeys)
 	v.that(slices.Equal(l.Project(n.LeftKeys).Kinds(), r.Project(n.RightKeys).Kinds()), "keys %v and %v", n.LeftKeys, n.RightKeys)
 	if n.Residual != nil {
 		v.over(n.Residual, pair)
@@ -279,7 +279,7 @@ func (g generator) grouped(depth int) string {
 }
 
 func (g generator) join(depth int) string {
-	on := g.pick("x.k = y.k", "x.k = y.i", "x.i = y.i AND x.k = y.k", "x.k + 1 = y.k", "x.s = y.s AND x.i > y.i", "y.k = x.k AND x.s IS NOT NULL")
+	on := g.pick("x.k = y.k", "x.k < y.i", "x.k = y.i", "x.i = y.i AND x.k = y.k", "x.k + 1 = y.k", "x.s = y.s AND x.i > y.i", "y.k = x.k AND x.s IS NOT NULL")
 	from := fmt.Sprintf("%s JOIN %s ON %s", g.from(depth-1, "x"), g.from(depth-1, "y"), on)
 	where := g.where("x", "y")
 	if g.r.IntN(3) == 0 {

@@ -101,7 +101,7 @@ type Scan struct {
 	Columns []int
 }
 
-// Values has its rows in the plan. All rows are on shard 0.
+// Values has its rows in the plan.
 type Values struct {
 	leaf
 	Rows [][]expr.Expr // without columns; each of its column's type
@@ -134,8 +134,8 @@ type Aggregate struct {
 	EmitUpdateBefore bool
 }
 
-// Join is the inner equi-join of two inputs. A pair of rows has the columns of the
-// left, then those of the right.
+// Join is the inner join of two inputs. A pair of rows has the columns of the left,
+// then those of the right. Without keys every pair is tried, on one shard.
 type Join struct {
 	base
 	Left, Right         Node

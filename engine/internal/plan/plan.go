@@ -45,7 +45,6 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"simplify", simplify(s.Options.TimeZone)},
 		{"filters", pushFilters},
 		{"columns", pushColumns},
-		{"check", check},
 		{"exchanges", placeExchanges},
 		{"changelog", deriveChangelog},
 		{"sinks", planSinks(s.Options.UpsertMaterialize)},
