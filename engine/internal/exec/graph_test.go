@@ -109,6 +109,14 @@ func summing(seed uint64, splits int) (g *graph, in, out *exectest.Recorder) {
 	return g, in, out
 }
 
+// seeds is how many of n seeds to run.
+func seeds(n int) int {
+	if testing.Short() {
+		return max(n/6, 1)
+	}
+	return n
+}
+
 // checkSums compares what is visible at every mark with the result of the input
 // read until then.
 func checkSums(in, out *exectest.Recorder) error {
@@ -131,7 +139,7 @@ func checkSums(in, out *exectest.Recorder) error {
 func TestEveryMarkIsConsistent(t *testing.T) {
 	for _, parallelism := range []int{1, 2, 3, 5} {
 		for _, batch := range []int{0, 1} {
-			exectest.EverySeed(t, 40, func(seed uint64) (exectest.Schedule, func() error) {
+			exectest.EverySeed(t, seeds(24), func(seed uint64) (exectest.Schedule, func() error) {
 				g, in, out := summing(seed, 4)
 				return exectest.Schedule{Graph: &g.Graph, Parallelism: parallelism, BatchSize: batch},
 					func() error { return checkSums(in, out) }
@@ -181,7 +189,7 @@ func TestScheduleRepeats(t *testing.T) {
 }
 
 func TestScheduleStops(t *testing.T) {
-	exectest.EverySeed(t, 30, func(seed uint64) (exectest.Schedule, func() error) {
+	exectest.EverySeed(t, seeds(30), func(seed uint64) (exectest.Schedule, func() error) {
 		g, in, out := summing(seed, 4)
 		return exectest.Schedule{Graph: &g.Graph, StopAfter: 3}, func() error {
 			if in.Epochs() > 3 {
@@ -261,7 +269,7 @@ func TestDiamonds(t *testing.T) {
 	for a, left := range ways {
 		for b, right := range ways {
 			t.Run(a+" and "+b, func(t *testing.T) {
-				exectest.EverySeed(t, 8, func(seed uint64) (exectest.Schedule, func() error) {
+				exectest.EverySeed(t, seeds(8), func(seed uint64) (exectest.Schedule, func() error) {
 					r := rand.New(rand.NewPCG(seed, 5))
 					g, in, out := &graph{}, &exectest.Recorder{}, &exectest.Recorder{}
 					tap := g.op(in.Tap(), forward(g.source(updates(r, 20), updates(r, 20), nil)))
@@ -284,7 +292,7 @@ func TestDiamonds(t *testing.T) {
 
 // A key's rows keep their order over an exchange.
 func TestExchangeKeepsTheOrderOfKeys(t *testing.T) {
-	exectest.EverySeed(t, 30, func(seed uint64) (exectest.Schedule, func() error) {
+	exectest.EverySeed(t, seeds(30), func(seed uint64) (exectest.Schedule, func() error) {
 		var rows []string
 		for i := range 200 {
 			rows = append(rows, fmt.Sprintf("%d %d", i%7, i))

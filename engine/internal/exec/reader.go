@@ -145,7 +145,7 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 	b, err := r.open.Read(e.ctx, r.pool, r.limit)
 	switch {
 	case err == nil && b == nil:
-		return false, nil
+		return !e.over(), nil
 	case err == nil && b.Len() == 0:
 		b.Release()
 		return true, nil

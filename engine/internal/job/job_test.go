@@ -156,6 +156,44 @@ func TestBoundedJob(t *testing.T) {
 	}
 }
 
+// Ways of different length from one source meet again, with the smallest channels:
+// tasks must not wait for each other in a circle.
+func TestDiamonds(t *testing.T) {
+	pass := func(int) (exec.Operator, error) { return &times{told: func(string, int64) {}}, nil }
+	for seed := range 10 {
+		h := newHarness(t, bounded(rows(1, 700), rows(2, 300), rows(3, 500)))
+		h.cfg.Parallelism, h.cfg.BatchSize, h.cfg.FlushRows, h.cfg.ChannelSize = 1+seed%3, 5, 40, 1
+		tap, sum, sink := h.graph.Nodes[1], h.graph.Nodes[2], h.graph.Nodes[3]
+		h.graph.Nodes = h.graph.Nodes[:2]
+		edge := func(from *exec.Node, keys ...int) exec.Edge {
+			return exec.Edge{From: from, Exchange: exec.Exchange{Kind: exec.Hash, Keys: keys}}
+		}
+		near := h.add(&exec.Node{Name: "Near", New: pass, Inputs: []exec.Edge{edge(tap, 1)}})
+		far := h.add(&exec.Node{Name: "Far", New: pass, Inputs: []exec.Edge{edge(near, 0)}})
+		union := h.add(&exec.Node{
+			Name: "Union", New: pass,
+			Inputs: []exec.Edge{{From: tap}, edge(near, 0, 1), {From: far}, edge(far, 1), {From: near}},
+		})
+		sum.Inputs = []exec.Edge{edge(union, 0)}
+		h.add(sum)
+		h.add(sink)
+		if err := h.start().Wait(); err != nil {
+			t.Fatal(err)
+		}
+		read, shown := exectest.Table{}, exectest.Table{}
+		for e := range h.in.Epochs() {
+			for range 5 {
+				read.Add(h.in.Changes(e + 1)...)
+			}
+			shown.Add(h.out.Changes(e + 1)...)
+			if diff := shown.Diff(sums(read)); diff != "" {
+				t.Fatalf("after epoch %d the result differs by%s", e+1, diff)
+			}
+		}
+		h.leaks()
+	}
+}
+
 // At batch size 1 every row is an epoch, and the changelog is always the same.
 func TestRowByRow(t *testing.T) {
 	splits := [][]string{rows(1, 60)}
