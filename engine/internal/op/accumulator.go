@@ -8,6 +8,14 @@ import (
 	"github.com/weirdb/weir/vector"
 )
 
+// accumulator folds rows into columns of the groups.
+type accumulator interface {
+	add(groups *state.Values, in *fed) error
+	// settle makes the columns of the groups that an epoch touched fit to be
+	// published and kept. An overflow inside the epoch is judged here.
+	settle(groups *state.Values, held []state.Slot) error
+}
+
 // counter counts rows.
 type counter struct{ col int }
 

@@ -43,14 +43,6 @@ type fed struct {
 	weights []int64        // nil: all +1
 }
 
-// accumulator folds rows into columns of the groups.
-type accumulator interface {
-	add(groups *state.Values, in *fed) error
-	// settle makes the columns of the groups that an epoch touched fit to be
-	// published and kept. An overflow inside the epoch is judged here.
-	settle(groups *state.Values, held []state.Slot) error
-}
-
 // rowFilter is a FILTER clause, evaluated once for each batch.
 type rowFilter struct {
 	cond expr.Expr

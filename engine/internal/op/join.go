@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -28,7 +29,8 @@ type JoinSpec struct {
 }
 
 // Join is the inner join of two changelogs on equal keys. It keeps the rows of each
-// side and, for each row that comes, emits the pairs with those of the other side.
+// side, as far as pairs need their columns, and emits, for each row that comes, the
+// pairs with those of the other side.
 // A NULL in a key equals nothing, unless NullSafe says so, and such rows are neither
 // kept nor joined.
 //
@@ -59,6 +61,8 @@ type joinSide struct {
 	layout rowkey.Layout
 	enc    *rowkey.Encoder
 	rows   *state.Rows
+	stored []int // columns that are kept
+	place  []int // of each column among those
 	ended  bool
 
 	slots    []state.Slot
@@ -96,20 +100,33 @@ func NewJoin(spec JoinSpec) (*Join, error) {
 			j.output[i] = all[c]
 		}
 	}
-	if spec.Residual == nil {
-		return j, nil
+	if spec.Residual != nil {
+		read := map[int]int{}
+		for i, c := range expr.Columns(spec.Residual) {
+			read[c] = i
+			j.pairs = append(j.pairs, all[c])
+		}
+		pred, err := expr.CompilePredicate(expr.Remap(spec.Residual, func(i int) int { return read[i] }))
+		if err != nil {
+			return nil, err
+		}
+		j.residual = pred
 	}
-	read := map[int]int{}
-	for i, c := range expr.Columns(spec.Residual) {
-		read[c] = i
-		j.pairs = append(j.pairs, all[c])
+	for i := range j.sides {
+		j.sides[i].store(i, append(slices.Clone(j.output), j.pairs...))
 	}
-	pred, err := expr.CompilePredicate(expr.Remap(spec.Residual, func(i int) int { return read[i] }))
-	if err != nil {
-		return nil, err
-	}
-	j.residual = pred
 	return j, nil
+}
+
+// store lays out what is kept of the rows of side number i: the columns among those.
+func (s *joinSide) store(i int, of []pairColumn) {
+	s.place = make([]int, len(s.Types))
+	for c := range s.Types {
+		if slices.Contains(of, pairColumn{i, c}) {
+			s.place[c] = len(s.stored)
+			s.stored = append(s.stored, c)
+		}
+	}
 }
 
 // Open finds the tables.
@@ -117,9 +134,9 @@ func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
 	j.rt = rt
 	for i, name := range []string{"left", "right"} {
 		s := &j.sides[i]
-		cols := make([]vector.Kind, len(s.Types))
-		for c, t := range s.Types {
-			cols[c] = t.Kind()
+		cols := make([]vector.Kind, len(s.stored))
+		for at, c := range s.stored {
+			cols[at] = s.Types[c].Kind()
 		}
 		s.rows = rt.State.Rows(name, s.layout, state.RowsOptions{Cols: cols, Indexed: s.Updating})
 		s.negative = s.rows.Negative()
@@ -154,7 +171,9 @@ func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
 	if err := own.rows.Resolve(keys, true, own.slots); err != nil {
 		return err
 	}
-	return own.rows.Add(own.slots, b)
+	narrow := b.Project(own.stored)
+	defer narrow.Release()
+	return own.rows.Add(own.slots, narrow)
 }
 
 // joinable selects the rows of b whose key has no NULL that equals nothing.
@@ -237,58 +256,52 @@ func (j *Join) emitKinds(port int, b *vector.Batch, plain bool, out exec.Output)
 
 // emit emits the pairs of rows j.probe of b and rows of the other side that meet the
 // residual condition. It takes over kinds, which is nil when the pairs have the kinds
-// of b's rows.
+// of b's rows, and overwrites rows.
 func (j *Join) emit(port int, b *vector.Batch, rows []state.RowID, kinds *vector.Vector, out exec.Output) error {
-	n, p := len(j.probe), j.rt.Pool
-	if n == 0 {
-		if kinds != nil {
-			kinds.Release()
+	p := j.rt.Pool
+	if j.residual != nil && len(j.probe) > 0 {
+		narrow := j.pair(port, b, rows, j.pairs, nil)
+		j.residual.SetNow(j.rt.Now())
+		sel, err := j.residual.Select(p, narrow)
+		narrow.Release()
+		if err != nil {
+			releaseAll([]*vector.Vector{kinds})
+			return err
 		}
-		return nil
+		if sel.Len() < len(j.probe) {
+			pass := vector.Values[int32](sel)
+			j.probe, rows = gather(j.probe, j.probe, pass), gather(rows, rows, pass)
+			if kinds != nil {
+				all := kinds
+				kinds = all.Take(p, pass)
+				all.Release()
+			}
+		}
+		sel.Release()
 	}
 	if k := b.KindVector(); k != nil && kinds == nil {
 		kinds = k.Take(p, j.probe)
 	}
-	stored := j.sides[1-port].rows.Take(p, rows)
-	defer releaseAll(stored)
-	gathered := make([]*vector.Vector, b.Cols())
-	defer releaseAll(gathered)
-	column := func(c pairColumn) *vector.Vector {
-		if c.side != port {
-			return stored[c.col].Retain()
-		}
-		if gathered[c.col] == nil {
-			gathered[c.col] = b.Col(c.col).Take(p, j.probe)
-		}
-		return gathered[c.col].Retain()
-	}
-	batch := func(of []pairColumn, kinds *vector.Vector) *vector.Batch {
-		cols := make([]*vector.Vector, len(of))
-		for i, c := range of {
-			cols[i] = column(c)
-		}
-		return vector.NewBatch(n, cols, kinds)
-	}
-	var sel *vector.Vector
-	if j.residual != nil {
-		j.residual.SetNow(j.rt.Now())
-		narrow := batch(j.pairs, nil)
-		var err error
-		sel, err = j.residual.Select(p, narrow)
-		narrow.Release()
-		if err != nil || sel.Len() == 0 {
-			releaseAll([]*vector.Vector{kinds, sel})
-			return err
-		}
-	}
-	pairs := batch(j.output, kinds)
+	pairs := j.pair(port, b, rows, j.output, kinds)
 	defer pairs.Release()
-	if sel == nil {
-		return out.Emit(pairs)
+	if pairs.Len() == 0 {
+		return nil
 	}
-	some := pairs.Select(sel)
-	defer some.Release()
-	return out.Emit(some)
+	return out.Emit(pairs)
+}
+
+// pair gathers columns of the pairs of rows j.probe of b and rows of the other side.
+func (j *Join) pair(port int, b *vector.Batch, rows []state.RowID, of []pairColumn, kinds *vector.Vector) *vector.Batch {
+	p, other := j.rt.Pool, &j.sides[1-port]
+	cols := make([]*vector.Vector, len(of))
+	for i, c := range of {
+		if c.side == port {
+			cols[i] = b.Col(c.col).Take(p, j.probe)
+		} else {
+			cols[i] = other.rows.TakeColumn(p, rows, other.place[c.col])
+		}
+	}
+	return vector.NewBatch(len(j.probe), cols, kinds)
 }
 
 // Advance passes the least watermark of both sides on when it rises.
