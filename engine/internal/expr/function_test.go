@@ -126,6 +126,9 @@ func runExamples(t *testing.T, examples []example) {
 		// The same with arguments that are columns.
 		if c, ok := x.e.(*Call); ok && c.Func.Lazy == function.Eager {
 			for i := range c.Args {
+				if c.Func.Name == "TRIM" && i == 0 && len(c.Args) > 1 {
+					continue // BOTH and its like are words, not values
+				}
 				args := append([]Expr(nil), c.Args...)
 				args[i] = column(args[i])
 				if m := (&Call{Func: c.Func, Args: args, T: c.T, At: c.At, Zone: c.Zone}); compiles(m) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"unicode/utf8"
 
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/kernel"
@@ -32,6 +33,9 @@ func bindTrim(b Binding) (Kernel, error) {
 	side, set := "", -1
 	if n > 1 {
 		side = trimSide(b.Args[0])
+	}
+	if n == 3 && side == "" {
+		return nil, errs.New(errs.Invalid, errs.Position{}, "TRIM takes BOTH, LEADING or TRAILING")
 	}
 	if n == 3 || n == 2 && side == "" {
 		set = n - 2
