@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -99,7 +100,11 @@ func (e *encoding) copy(fw *pqarrow.FileWriter, part io.ReadSeeker) error {
 			return err
 		}
 		for rr.Next() {
-			if err := fw.WriteBuffered(rr.RecordBatch()); err != nil {
+			// The fields read have notes of the file's own.
+			rec := array.NewRecordBatch(want, rr.RecordBatch().Columns(), rr.RecordBatch().NumRows())
+			err := fw.WriteBuffered(rec)
+			rec.Release()
+			if err != nil {
 				rr.Release()
 				return err
 			}
