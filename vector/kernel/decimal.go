@@ -103,12 +103,19 @@ func ArithDec(p *vector.Pool, op Op, a, b *vector.Vector, n int, s DecimalSpec, 
 		}
 		return out
 	}
+	shift := s.Scale - s.ScaleA + s.ScaleB // of a quotient
 	for i, v := range x {
 		w := y[0]
 		if len(y) == len(x) {
 			w = y[i]
 		}
-		r, ok := OneDec(op, v, w, s)
+		var r vector.Dec
+		var ok bool
+		if op == Div && shift >= 0 && shift <= maxDigits && is64(v)|is64(w) == 0 && w.LowBits() != 0 {
+			r, ok = quoDec(int64(v.LowBits()), int64(w.LowBits()), pow10Dec(shift), s.Precision)
+		} else {
+			r, ok = OneDec(op, v, w, s)
+		}
 		dst[i] = r
 		if !ok {
 			m.add(i)
@@ -165,6 +172,40 @@ func addDecs(dst, a, b []vector.Dec, s DecimalSpec, sign int64) bool {
 		dst[i] = addDec(mul64Dec(int64(x.LowBits()), fa), mul64Dec(int64(y.LowBits()), fb))
 	}
 	return big == 0
+}
+
+// quoDec is x * f / y, rounded half away from zero, or false when it has more than
+// precision digits.
+func quoDec(x, y int64, f vector.Dec, precision int) (vector.Dec, bool) {
+	neg := x^y < 0
+	ux, uy := uint64(x), uint64(y)
+	if x < 0 {
+		ux = -ux
+	}
+	if y < 0 {
+		uy = -uy
+	}
+	c, n0 := bits.Mul64(ux, f.LowBits())
+	n2, n1 := bits.Mul64(ux, uint64(f.HighBits()))
+	n1, carry := bits.Add64(n1, c, 0)
+	n2 += carry
+	if n2 >= uy { // the quotient takes more than two words
+		return vector.Dec{}, false
+	}
+	q1, r := bits.Div64(n2, n1, uy)
+	q0, r := bits.Div64(r, n0, uy)
+	if r >= uy-r {
+		q0, carry = bits.Add64(q0, 1, 0)
+		q1 += carry
+	}
+	q := decimal128.New(int64(q1), q0)
+	if q1>>63 != 0 || !lessDec(q, pow10Dec(precision)) {
+		return vector.Dec{}, false
+	}
+	if neg {
+		q = negDec(q)
+	}
+	return q, true
 }
 
 func checkDecs(a []vector.Dec, precision int, m *Misfits) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -161,75 +162,120 @@ type cached[T any] struct {
 	value        T
 }
 
-// patternArgs are the pattern and the escape of row i.
-func patternArgs(c *Call, pattern, escape texts, i int) (string, string) {
-	if len(c.Args) < 3 {
-		return string(pattern.at(i)), ""
-	}
-	return string(pattern.at(i)), string(escape.at(i))
+// matcher is a compiled pattern. It matches a run of rows at a time, so that its loops
+// stand where the kind of pattern is known.
+type matcher interface {
+	// matchRows writes to dst[from:to] which of the texts match.
+	matchRows(dst []bool, s texts, from, to int)
 }
 
-func bindLike(fold bool) func(Binding) (Kernel, error) {
-	compile := func(pattern, escape string, some bool) (likePattern, error) {
-		if fold {
-			pattern = strings.ToLower(pattern)
+func (p *likePattern) matchRows(dst []bool, s texts, from, to int) {
+	text := string(p.text)
+	switch p.shape {
+	case exactly:
+		for i := from; i < to; i++ {
+			dst[i] = string(s.at(i)) == text
 		}
+	case beginning:
+		for i := from; i < to; i++ {
+			b := s.at(i)
+			dst[i] = len(b) >= len(text) && string(b[:len(text)]) == text
+		}
+	case ending:
+		for i := from; i < to; i++ {
+			b := s.at(i)
+			dst[i] = len(b) >= len(text) && string(b[len(b)-len(text):]) == text
+		}
+	case containing:
+		for i := from; i < to; i++ {
+			dst[i] = bytes.Contains(s.at(i), p.text)
+		}
+	default:
+		for i := from; i < to; i++ {
+			dst[i] = p.match(s.at(i))
+		}
+	}
+}
+
+// foldedLike matches in lower case.
+type foldedLike struct {
+	likePattern
+	low []byte
+}
+
+func (p *foldedLike) matchRows(dst []bool, s texts, from, to int) {
+	for i := from; i < to; i++ {
+		p.low = appendLower(p.low[:0], s.at(i))
+		dst[i] = p.match(p.low)
+	}
+}
+
+// compiler turns a pattern into a matcher; escape is 0 when there is none.
+type compiler func(pattern string, escape rune) (matcher, error)
+
+func bindLike(fold bool) func(Binding) (Kernel, error) {
+	return bindMatch(func(pattern string, escape rune) (matcher, error) {
+		if fold {
+			p, err := compileLike(strings.ToLower(pattern), unicode.ToLower(escape))
+			return &foldedLike{likePattern: p}, err
+		}
+		p, err := compileLike(pattern, escape)
+		return &p, err
+	})
+}
+
+// bindMatch is a BOOLEAN function of a string and a pattern, with an escape or not. A
+// pattern that is no constant is compiled whenever it changes from row to row.
+func bindMatch(compile compiler) func(Binding) (Kernel, error) {
+	withEscape := func(pattern string, escape string, some bool) (matcher, error) {
 		r := rune(0)
 		if some {
 			var err error
 			if r, err = escapeRune(escape); err != nil {
-				return likePattern{}, err
+				return nil, err
 			}
 		}
-		return compileLike(pattern, r)
+		return compile(pattern, r)
 	}
-	return bindMatch(compile, fold, func(p *likePattern, s []byte) bool { return p.match(s) })
-}
-
-// bindMatch is a BOOLEAN function of a string and a pattern, with an escape or not.
-func bindMatch[T any](compile func(pattern, escape string, some bool) (T, error), fold bool, match func(*T, []byte) bool) func(Binding) (Kernel, error) {
 	return func(b Binding) (Kernel, error) {
-		var last cached[T]
-		constant := b.Args[1].Const && (len(b.Args) == 2 || b.Args[2].Const)
-		if constant && b.Args[1].Value != nil && (len(b.Args) == 2 || b.Args[2].Value != nil) {
-			escape := ""
-			if len(b.Args) == 3 {
-				escape = b.Args[2].Value.(string)
-			}
-			p, err := compile(b.Args[1].Value.(string), escape, len(b.Args) == 3)
+		some := len(b.Args) == 3
+		pattern, constant := b.Args[1].Value.(string)
+		escape := ""
+		if some && constant {
+			escape, constant = b.Args[2].Value.(string)
+		}
+		if constant {
+			m, err := withEscape(pattern, escape, some)
 			if err != nil {
 				return nil, err
 			}
-			last.value = p
+			return func(c *Call) (*vector.Vector, error) {
+				out := c.Pool.New(vector.Bool, c.N)
+				m.matchRows(vector.Values[bool](out), textsOf(c.Args[0]), 0, c.N)
+				return out, nil
+			}, nil
 		}
-		var low []byte
+		var last cached[matcher]
 		return func(c *Call) (*vector.Vector, error) {
 			out := c.Pool.New(vector.Bool, c.N)
-			dst, s, pattern := vector.Values[bool](out), textsOf(c.Args[0]), textsOf(c.Args[1])
-			var escape texts
-			if len(c.Args) == 3 {
-				escape = textsOf(c.Args[2])
-			}
+			dst, s := vector.Values[bool](out), textsOf(c.Args[0])
 			for i := range dst {
 				if c.Valid != nil && !c.Valid.Get(i) {
 					dst[i] = false
 					continue
 				}
-				if !constant {
-					if p, e := patternArgs(c, pattern, escape, i); !last.known || p != last.text || e != last.escape {
-						value, err := compile(p, e, len(c.Args) == 3)
-						if err != nil {
-							return checked(out, err)
-						}
-						last = cached[T]{text: p, escape: e, known: true, value: value}
+				p, e := string(textsOf(c.Args[1]).at(i)), ""
+				if some {
+					e = string(textsOf(c.Args[2]).at(i))
+				}
+				if !last.known || p != last.text || e != last.escape {
+					m, err := withEscape(p, e, some)
+					if err != nil {
+						return checked(out, err)
 					}
+					last = cached[matcher]{text: p, escape: e, known: true, value: m}
 				}
-				text := s.at(i)
-				if fold {
-					low = appendLower(low[:0], text)
-					text = low
-				}
-				dst[i] = match(&last.value, text)
+				last.value.matchRows(dst, s, i, i+1)
 			}
 			return out, nil
 		}, nil
@@ -279,27 +325,29 @@ func requiredText(r *syntax.Regexp) []byte {
 
 func (r *regex) possible(s []byte) bool { return len(r.required) == 0 || bytes.Contains(s, r.required) }
 
-func (r *regex) match(s []byte) bool { return r.possible(s) && r.re.Match(s) }
+func (r *regex) matchRows(dst []bool, s texts, from, to int) {
+	for i := from; i < to; i++ {
+		b := s.at(i)
+		dst[i] = r.possible(b) && r.re.Match(b)
+	}
+}
 
 func bindRegexp(b Binding) (Kernel, error) {
-	return bindMatch(func(pattern, _ string, _ bool) (regex, error) { return compileRegex(pattern) }, false, (*regex).match)(b)
+	return bindMatch(func(pattern string, _ rune) (matcher, error) {
+		r, err := compileRegex(pattern)
+		return &r, err
+	})(b)
 }
 
 func bindSimilar(b Binding) (Kernel, error) {
-	return bindMatch(func(pattern, escape string, some bool) (regex, error) {
-		r := rune(0)
-		if some {
-			var err error
-			if r, err = escapeRune(escape); err != nil {
-				return regex{}, err
-			}
-		}
-		text, err := similarToRegex(pattern, r)
+	return bindMatch(func(pattern string, escape rune) (matcher, error) {
+		text, err := similarToRegex(pattern, escape)
 		if err != nil {
-			return regex{}, err
+			return nil, err
 		}
-		return compileRegex(text)
-	}, false, (*regex).match)(b)
+		r, err := compileRegex(text)
+		return &r, err
+	})(b)
 }
 
 // similarToRegex translates an SQL regular expression: % and _ are wildcards, the
