@@ -12,6 +12,9 @@ import (
 	"github.com/weirdb/weir/vector/rowkey"
 )
 
+// MaxParallelism is the largest number of shards: one needs a key group at least.
+const MaxParallelism = rowkey.Groups
+
 // Options say how a graph is run.
 type Options struct {
 	Parallelism int // of nodes that do not say; default 1
@@ -141,8 +144,8 @@ func (b *builder) check(l *layout) error {
 		return bug("node %s is twice in the graph", n.Name)
 	case (n.Source != nil) != (len(n.Inputs) == 0):
 		return bug("node %s has %d inputs", n.Name, len(n.Inputs))
-	case l.shards < 1 || l.shards > rowkey.Groups:
-		return bug("node %s has parallelism %d; at most %d is possible", n.Name, l.shards, rowkey.Groups)
+	case l.shards < 1 || l.shards > MaxParallelism:
+		return bug("node %s has parallelism %d; at most %d is possible", n.Name, l.shards, MaxParallelism)
 	}
 	if n.Sink != nil {
 		if limit := n.Sink.MaxWriters(); limit > 0 && l.shards > limit {

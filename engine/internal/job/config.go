@@ -9,7 +9,6 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
-	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // Config says how a job runs. The zero value is ready to use.
@@ -45,7 +44,7 @@ func (c Config) Validate() error {
 			all = append(all, errs.New(errs.Option, errs.Position{}, format, args...))
 		}
 	}
-	check(c.Parallelism >= 0 && c.Parallelism <= rowkey.Groups, "parallelism %d is not between 1 and %d", c.Parallelism, rowkey.Groups)
+	check(c.Parallelism >= 0 && c.Parallelism <= exec.MaxParallelism, "parallelism %d is not between 1 and %d", c.Parallelism, exec.MaxParallelism)
 	check(c.BatchSize >= 0, "batch size %d is negative", c.BatchSize)
 	check(c.FlushInterval >= 0, "flush interval %v is negative", c.FlushInterval)
 	check(c.FlushRows >= 0, "flush rows %d is negative", c.FlushRows)
@@ -56,7 +55,7 @@ func (c Config) Validate() error {
 
 func (c Config) withDefaults() Config {
 	if c.Parallelism == 0 {
-		c.Parallelism = min(runtime.GOMAXPROCS(0), rowkey.Groups)
+		c.Parallelism = min(runtime.GOMAXPROCS(0), exec.MaxParallelism)
 	}
 	if c.BatchSize == 0 {
 		c.BatchSize = vector.Target
