@@ -122,3 +122,18 @@ func (e *Engine) Graph(ctx context.Context, sql string, collect connector.Sink) 
 	}
 	return job.Compile(p, collect)
 }
+
+// Plan binds a query or INSERT, and makes the plan that would run of it unless only
+// what it means is wanted, for package enginetest.
+func (e *Engine) Plan(ctx context.Context, sql string, bound bool) (*plan.Plan, error) {
+	stmts, err := parse.Parse(sql)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if bound {
+		return plan.Bind(ctx, stmts[0], e.session)
+	}
+	return plan.Build(ctx, stmts[0], e.session, plan.Options{})
+}

@@ -62,6 +62,16 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 	return &Plan{Roots: roots}, nil
 }
 
+// Bind is the first pass alone: the plan that says what the statement means, before
+// anything is done to run it. Its nodes have no traits.
+func Bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) (*Plan, error) {
+	roots, err := bind(ctx, stmt, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Plan{Roots: roots}, nil
+}
+
 // bind is the first pass: names become columns, syntax becomes nodes.
 func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
 	b := &binder{ctx: ctx, session: s}

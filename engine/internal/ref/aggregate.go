@@ -1,0 +1,139 @@
+package ref
+
+import (
+	"math/big"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
+	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// aggregate collects the rows of each group, then computes group by group.
+func aggregate(n *plan.Aggregate, in []Row) ([]Row, error) {
+	types := n.Input.Schema().Project(n.Keys).Types()
+	groups := map[string][]Row{}
+	var order []string
+	if len(n.Keys) == 0 {
+		order = append(order, Key(nil, nil)) // the one group is there without rows
+	}
+	for _, r := range in {
+		k := Key(types, project(r, n.Keys))
+		if groups[k] == nil && len(n.Keys) > 0 {
+			order = append(order, k)
+		}
+		groups[k] = append(groups[k], r)
+	}
+	var out []Row
+	for _, k := range order {
+		rows := groups[k]
+		var row Row
+		if len(n.Keys) > 0 {
+			row = project(rows[0], n.Keys)
+		}
+		for _, a := range n.Aggs {
+			v, err := over(a, rows)
+			if err != nil {
+				return nil, err
+			}
+			row = append(row, v)
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// place gives errors of an aggregate its position.
+type place struct{ *expr.Aggregate }
+
+func (p place) Pos() errs.Position { return p.At }
+
+// over computes an aggregate function over the rows of a group.
+func over(a *expr.Aggregate, rows []Row) (any, error) {
+	values, count, err := arguments(a, rows)
+	if err != nil {
+		return nil, err
+	}
+	if a.Func.Kind == function.Count {
+		return int64(count), nil
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	switch a.Func.Kind {
+	case function.Sum, function.Avg:
+		return total(a, values)
+	case function.Min:
+		return extreme(values, -1), nil
+	case function.Max:
+		return extreme(values, 1), nil
+	}
+	return nil, unsupported(place{a}, "aggregate %s", a.Func.Name)
+}
+
+// arguments are the values that the function sees: of rows that pass the FILTER,
+// not NULL, and with DISTINCT each once. COUNT(*) has no argument and counts rows.
+func arguments(a *expr.Aggregate, rows []Row) (values []any, count int, err error) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if pass, err := holds(a.Filter, r); err != nil || !pass {
+			if err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		if len(a.Args) == 0 {
+			count++
+			continue
+		}
+		v, err := eval(a.Args[0], r)
+		if err != nil {
+			return nil, 0, err
+		}
+		k := Key([]sqltype.Type{a.Args[0].Type()}, Row{v})
+		if v == nil || a.Distinct && seen[k] {
+			continue
+		}
+		seen[k] = true
+		values = append(values, v)
+		count++
+	}
+	return values, count, nil
+}
+
+// total is the sum of the values, or their mean. Sums are exact until the end.
+func total(a *expr.Aggregate, values []any) (any, error) {
+	sum := new(big.Rat)
+	for _, v := range values {
+		f, ok := v.(float64)
+		if !ok {
+			sum.Add(sum, rational(v))
+			continue
+		}
+		exact := new(big.Rat).SetFloat64(f)
+		if exact == nil {
+			return nil, unsupported(place{a}, "sum of values that are not finite")
+		}
+		sum.Add(sum, exact)
+	}
+	if a.Func.Kind == function.Avg {
+		sum.Quo(sum, new(big.Rat).SetInt64(int64(len(values))))
+	}
+	v, ok := number(sum, a.T)
+	if !ok {
+		return nil, arithmetic(place{a}, a.Func.Name+" is out of range")
+	}
+	return v, nil
+}
+
+// extreme is the value that compares to all others as sign says, or as equal.
+func extreme(values []any, sign int) any {
+	best := values[0]
+	for _, v := range values[1:] {
+		if compare(v, best) == sign {
+			best = v
+		}
+	}
+	return best
+}
