@@ -20,7 +20,8 @@
 //	+I 5
 //
 // Every run is repeated at several batch sizes, degrees of parallelism and
-// schedules. The rows shown are those of batch size 1, parallelism 1 and one row
+// schedules; a schedule is a seed that stands for an order in which everything
+// happens (WEIR_SOAK=1 tries many more). The rows shown are those of batch size 1, parallelism 1 and one row
 // at a time; all others must give the same content in the end, and the same error.
 // Arguments of run:
 //
@@ -37,6 +38,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,7 +50,9 @@ import (
 
 	"github.com/weirdb/weir/conformance/rows"
 	"github.com/weirdb/weir/conformance/scenario"
+	"github.com/weirdb/weir/engine/enginetest"
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 func TestConformance(t *testing.T) {
@@ -97,14 +101,11 @@ type testRun struct {
 	tables      []scenario.Table
 	setup       []string // statements before the last
 	query       string
-	events      []event
+	events      []scenario.Event
 	fold, types bool
 	vary        bool
 	gap         string
 }
-
-// event is a row that arrives.
-type event struct{ table, row string }
 
 func (r *testRun) parse(d *datadriven.TestData) error {
 	for _, arg := range d.CmdArgs {
@@ -129,7 +130,7 @@ func (r *testRun) parse(d *datadriven.TestData) error {
 	var sql strings.Builder
 	for line := range strings.Lines(d.Input) {
 		if m := isEvent.FindStringSubmatch(line); m != nil {
-			r.events = append(r.events, event{m[1], strings.TrimSpace(m[2])})
+			r.events = append(r.events, scenario.Event{Table: m[1], Row: strings.TrimSpace(m[2])})
 			continue
 		}
 		sql.WriteString(line)
@@ -146,14 +147,33 @@ func (r *testRun) parse(d *datadriven.TestData) error {
 	return nil
 }
 
-// variants are the configurations that every run is repeated in; the first decides
-// what is shown.
-func variants() []scenario.Config {
-	out := []scenario.Config{{BatchSize: 1, Parallelism: 1, Stepwise: true}}
-	for _, batch := range []int{1, 7, 8192} {
-		for _, parallel := range []int{1, 2, 4} {
-			seed := int64(batch)*31 + int64(parallel)
-			out = append(out, scenario.Config{BatchSize: batch, Parallelism: parallel, Seed: &seed})
+// variant is a way of running: an engine's configuration, or a schedule.
+type variant struct {
+	scenario.Config
+	schedule *enginetest.Schedule
+}
+
+func (v variant) String() string {
+	if v.schedule != nil {
+		return fmt.Sprintf("schedule of seed %d, parallel %d", v.schedule.Seed, v.schedule.Parallelism)
+	}
+	return v.Config.String()
+}
+
+// variants are the ways in which every run is repeated; the first decides what is
+// shown.
+func variants() []variant {
+	out := []variant{{Config: scenario.Config{BatchSize: 1, Parallelism: 1, Stepwise: true}}}
+	seeds := 2
+	if os.Getenv("WEIR_SOAK") != "" {
+		seeds = 200
+	}
+	for _, parallel := range []int{1, 2, 4} {
+		for _, batch := range []int{1, 7, 8192} {
+			out = append(out, variant{Config: scenario.Config{BatchSize: batch, Parallelism: parallel}})
+		}
+		for seed := range seeds {
+			out = append(out, variant{schedule: &enginetest.Schedule{Seed: uint64(seed + 1), Parallelism: parallel}})
 		}
 	}
 	return out
@@ -161,6 +181,7 @@ func variants() []scenario.Config {
 
 // outcome is what one execution gave.
 type outcome struct {
+	schema sqltype.Schema
 	text   string   // as the file shows it
 	folded []string // the content at the end
 	err    string
@@ -169,7 +190,7 @@ type outcome struct {
 
 func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 	all := variants()
-	base := r.execute(t, all[0])
+	base := r.execute(t, all[0], nil)
 	if base.code == errs.Unsupported && r.gap != "" {
 		return d.Expected // a known gap
 	}
@@ -179,29 +200,34 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 	if !r.vary {
 		return base.text
 	}
-	for _, cfg := range all[1:] {
-		got := r.execute(t, cfg)
+	for _, v := range all[1:] {
+		got := r.execute(t, v, base.schema)
 		if got.err != base.err {
-			t.Errorf("%s: %v: got error %q, else %q", d.Pos, cfg, got.err, base.err)
+			t.Errorf("%s: %v: got error %q, else %q", d.Pos, v, got.err, base.err)
 		}
 		if base.err == "" && !slices.Equal(got.folded, base.folded) {
-			t.Errorf("%s: %v: the content differs\ngot  %s\nelse %s", d.Pos, cfg,
+			t.Errorf("%s: %v: the content differs\ngot  %s\nelse %s", d.Pos, v,
 				strings.Join(got.folded, "\n     "), strings.Join(base.folded, "\n     "))
 		}
 	}
 	return base.text
 }
 
-// execute runs the query once.
-func (r *testRun) execute(t *testing.T, cfg scenario.Config) outcome {
+// execute runs the query once. schema has the columns of its result, once they are
+// known.
+func (r *testRun) execute(t *testing.T, v variant, schema sqltype.Schema) outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	result, err := r.result(ctx, cfg)
+	result, err := r.result(ctx, v, schema)
 	if err == nil {
 		var o outcome
 		if o, err = r.outcome(result); err == nil {
 			return o
 		}
+	}
+	var e *errs.Error
+	if errors.As(err, &e) {
+		err = e // without the names of operators, which depend on the plan
 	}
 	o := outcome{code: errs.CodeOf(err), err: fmt.Sprintf("error %s: %v", errs.CodeOf(err), err)}
 	o.text = o.err
@@ -209,7 +235,7 @@ func (r *testRun) execute(t *testing.T, cfg scenario.Config) outcome {
 }
 
 func (r *testRun) outcome(result *scenario.Result) (outcome, error) {
-	var o outcome
+	o := outcome{schema: result.Schema}
 	var err error
 	if o.folded, err = rows.Fold(result.Rows, result.Key); err != nil {
 		return o, err
@@ -229,8 +255,8 @@ func (r *testRun) outcome(result *scenario.Result) (outcome, error) {
 	return o, nil
 }
 
-func (r *testRun) result(ctx context.Context, cfg scenario.Config) (*scenario.Result, error) {
-	s, err := scenario.Open(ctx, cfg, r.tables)
+func (r *testRun) result(ctx context.Context, v variant, schema sqltype.Schema) (*scenario.Result, error) {
+	s, err := scenario.Open(ctx, v.Config, r.tables)
 	if err != nil {
 		return nil, err
 	}
@@ -240,12 +266,15 @@ func (r *testRun) result(ctx context.Context, cfg scenario.Config) (*scenario.Re
 			return nil, err
 		}
 	}
+	if v.schedule != nil {
+		return s.RunScheduled(ctx, r.query, schema, r.events, *v.schedule)
+	}
 	run, err := s.Start(ctx, r.query)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range r.events {
-		if err := s.Feed(ctx, e.table, e.row); err != nil {
+		if err := s.Feed(ctx, e.Table, e.Row); err != nil {
 			return nil, err
 		}
 	}

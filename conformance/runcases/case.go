@@ -27,8 +27,8 @@ type Case struct {
 		Error   string
 		Outputs []Expected
 	}
-	Restart   bool   `json:"restart_after_phase_1"`
-	Sensitive string `json:"restart_sensitive"`
+	Restart   bool `json:"restart_after_phase_1"`
+	Sensitive any  `json:"restart_sensitive"` // why the phases must not be joined
 
 	dir string // of the file, for the files that it names
 }
@@ -70,7 +70,7 @@ type Column struct {
 type Row []any
 
 // Step is a part of a stepwise case: rows for a table, or the content that a sink
-// must have then.
+// must have then. A step with neither name lets time pass.
 type Step struct {
 	Feed  string
 	Check string

@@ -88,7 +88,7 @@ func TestReadCases(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	steps := c.steps()
-	if len(steps) != 2 || len(steps[0].Rows) != 1 || len(steps[1].Rows) != 1 {
+	if len(steps) != 3 || len(steps[0].Rows) != 1 || len(steps[2].Rows) != 1 {
 		t.Errorf("got steps %v", steps)
 	}
 }

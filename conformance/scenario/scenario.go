@@ -24,17 +24,12 @@ type Config struct {
 	// several tables act in the order in which they were fed. Otherwise the tables
 	// are read at their own pace.
 	Stepwise bool
-	// Seed chooses the schedule of the tasks; nil: the system's.
-	Seed *int64
 }
 
 func (c Config) String() string {
 	s := fmt.Sprintf("batch %d, parallel %d", c.BatchSize, c.Parallelism)
 	if c.Stepwise {
 		s += ", stepwise"
-	}
-	if c.Seed != nil {
-		s += fmt.Sprintf(", seed %d", *c.Seed)
 	}
 	return s
 }
@@ -45,21 +40,21 @@ type Session struct {
 	tables   tables
 	pool     *vector.Pool // of the rows fed
 	stepwise bool
+	clock    *clock
 	runs     []*Run
 }
 
 // Open starts an engine and creates the tables.
 func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
-	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise}
+	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise, clock: newClock(cfg.Stepwise)}
 	for _, t := range decl {
 		s.tables[t.Name] = newTable(t)
 	}
 	eng, err := engine.Open(ctx, engine.Config{
 		Parallelism: cfg.Parallelism,
 		BatchSize:   cfg.BatchSize,
-		// Marks come from Sync alone where every step counts.
-		FlushInterval: map[bool]time.Duration{true: time.Hour}[cfg.Stepwise],
-		Connectors:    []connector.Connector{s.tables},
+		Clock:       s.clock,
+		Connectors:  []connector.Connector{s.tables},
 	})
 	if err != nil {
 		return nil, err
@@ -76,6 +71,16 @@ func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
 
 // Close ends the engine.
 func (s *Session) Close() error { return s.eng.Close() }
+
+// Pass lets processing time pass, which otherwise stands still. Queries see it from
+// the next mark on, which Pass waits for.
+func (s *Session) Pass(ctx context.Context, d time.Duration) error {
+	if err := s.Sync(ctx); err != nil {
+		return err
+	}
+	s.clock.now.Add(d.Milliseconds())
+	return s.Sync(ctx)
+}
 
 // Execute runs a statement that has no rows.
 func (s *Session) Execute(ctx context.Context, sql string) error {
@@ -105,6 +110,14 @@ type Result struct {
 	Rows   []rows.Row
 }
 
+// sinkOf is the table that an INSERT writes, or "".
+func sinkOf(sql string) string {
+	if m := insertInto.FindStringSubmatch(sql); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
 var insertInto = regexp.MustCompile("(?is)^\\s*INSERT\\s+INTO\\s+`?(\\w+)")
 
 // Start starts a SELECT or INSERT.
@@ -115,9 +128,7 @@ func (s *Session) Start(ctx context.Context, sql string) (*Run, error) {
 	}
 	r := &Run{s: s, q: q, drained: make(chan struct{})}
 	s.runs = append(s.runs, r)
-	if m := insertInto.FindStringSubmatch(sql); m != nil {
-		r.sink = s.tables[m[1]]
-	}
+	r.sink = s.tables[sinkOf(sql)]
 	if log := q.Changelog(); log != nil {
 		go r.drain(ctx, log)
 	} else {
@@ -242,12 +253,16 @@ func (r *Run) End(ctx context.Context) (*Result, error) {
 
 // Result is what the query has given so far.
 func (r *Run) Result() *Result {
-	out := &Result{Rows: r.Rows(), Schema: r.q.Schema()}
 	if r.sink != nil {
-		out.Schema = r.sink.schema
-		if !r.sink.Mode.Has(vector.UpdateBefore) && !r.sink.Mode.InsertOnly() {
-			out.Key = r.sink.key
-		}
+		return r.sink.result(r.Rows())
+	}
+	return &Result{Schema: r.q.Schema(), Rows: r.Rows()}
+}
+
+func (t *table) result(changes []rows.Row) *Result {
+	out := &Result{Schema: t.schema, Rows: changes}
+	if !t.Mode.Has(vector.UpdateBefore) && !t.Mode.InsertOnly() {
+		out.Key = t.key
 	}
 	return out
 }

@@ -153,8 +153,15 @@ func (ts tables) find(d *connector.Table) (*table, error) {
 type source struct{ t *table }
 
 func (s source) Mode() sqltype.ChangelogMode { return s.t.Mode }
-func (s source) Bounded() bool               { return true }
 func (s source) Replayable() bool            { return true }
+
+// Bounded reports whether all rows are there: a table that is still fed may have
+// none for long.
+func (s source) Bounded() bool {
+	s.t.mu.Lock()
+	defer s.t.mu.Unlock()
+	return s.t.ended
+}
 
 func (s source) Splits(context.Context) ([]connector.Split, error) {
 	return []connector.Split{{ID: s.t.Name}}, nil
