@@ -142,16 +142,22 @@ type same[T vector.Fixed] struct {
 
 func (c *same[T]) read(p *vector.Pool, n int) (*vector.Vector, error) {
 	v := p.New(vector.KindOf[T](), n)
+	sound := false
+	defer func() {
+		if !sound { // the decoder panics on some damage
+			v.Release()
+		}
+	}()
 	dst := vector.Values[T](v)
 	def := c.of(n)
 	read, err := fill(c.r, n, dst, def)
 	if err != nil {
-		v.Release()
 		return nil, err
 	}
 	if read < n {
 		spread(v, dst, read, def, c.max)
 	}
+	sound = true
 	return v, nil
 }
 
@@ -245,7 +251,7 @@ func (c *byteChunk[T]) read(p *vector.Pool, n int) (*vector.Vector, error) {
 	}
 	if c.kind == vector.String {
 		if row := c.invalidUTF8(); row >= 0 {
-			return nil, fmt.Errorf("row %d after that is not valid UTF-8", row)
+			return nil, &rowError{row: row, msg: "the text is not valid UTF-8"}
 		}
 	}
 	v := p.NewVariable(c.kind, n, len(c.data))
@@ -261,6 +267,14 @@ func (c *byteChunk[T]) read(p *vector.Pool, n int) (*vector.Vector, error) {
 	}
 	return v, nil
 }
+
+// rowError is about a value of a file that is sound otherwise.
+type rowError struct {
+	row int // in the batch
+	msg string
+}
+
+func (e *rowError) Error() string { return e.msg }
 
 // gather copies the values of total rows from row at on.
 func (c *byteChunk[T]) gather(vals []T, at, total int, def []int16) error {

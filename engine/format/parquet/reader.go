@@ -3,6 +3,7 @@ package parquet
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -141,8 +142,7 @@ func (r *reader) begin() error {
 }
 
 func (r *reader) Read(_ context.Context, p *vector.Pool, limit int) (b *vector.Batch, err error) {
-	what := "the file"
-	defer guard(r.file.Name(), what, &err)
+	defer guard(r.file.Name(), "the file", &err)
 	for {
 		if r.group >= r.to {
 			return nil, io.EOF
@@ -161,12 +161,16 @@ func (r *reader) Read(_ context.Context, p *vector.Pool, limit int) (b *vector.B
 	}
 	n := int(min(int64(limit), r.rows-r.row))
 	out := make([]*vector.Vector, 0, len(r.cols))
-	for i := range r.cols {
-		v, err := r.read(p, &r.cols[i], n)
-		if err != nil {
+	defer func() {
+		if b == nil { // an error, or a panic
 			for _, c := range out {
 				c.Release()
 			}
+		}
+	}()
+	for i := range r.cols {
+		v, err := r.read(p, &r.cols[i], n)
+		if err != nil {
 			return nil, err
 		}
 		out = append(out, v)
@@ -178,7 +182,13 @@ func (r *reader) Read(_ context.Context, p *vector.Pool, limit int) (b *vector.B
 func (r *reader) read(p *vector.Pool, c *readColumn, n int) (*vector.Vector, error) {
 	v, err := c.chunk.read(p, n)
 	if err == nil {
-		v, err = connector.Adapt(p, v, c.natural, c.want)
+		if v, err = connector.Adapt(p, v, c.natural, c.want); err != nil {
+			return nil, errs.New(errs.Data, errs.Position{}, "column %q, rows from %d on: %w", c.name, r.before+r.row+1, err).In(r.file.Name())
+		}
+	}
+	var re *rowError
+	if errors.As(err, &re) {
+		return nil, errs.New(errs.Data, errs.Position{}, "column %q, row %d: %w", c.name, r.before+r.row+int64(re.row)+1, err).In(r.file.Name())
 	}
 	if err != nil {
 		return nil, broken(r.file.Name(), fmt.Sprintf("column %q, rows from %d on,", c.name, r.before+r.row+1), err)
