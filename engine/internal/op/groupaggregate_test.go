@@ -195,10 +195,23 @@ func TestGroupAggregateReference(t *testing.T) {
 		"count":      {{name: "COUNT"}},
 		"count sum":  {{name: "COUNT"}, {name: "SUM", arg: "w"}},
 		"everything": everything,
-		"filter": {{name: "COUNT", filter: true}, {name: "SUM", arg: "v", filter: true}, {name: "SUM", arg: "v"},
-			{name: "AVG", arg: "d", filter: true}, {name: "MIN", arg: "s", filter: true}, {name: "MAX", arg: "f", filter: true}},
-		"distinct": {{name: "COUNT", arg: "v", distinct: true}, {name: "COUNT", arg: "v", distinct: true, filter: true}, {name: "SUM", arg: "v", distinct: true},
-			{name: "COUNT", arg: "s", distinct: true, filter: true}, {name: "AVG", arg: "f", distinct: true}, {name: "COUNT", arg: "v"}, {name: "MAX", arg: "v", distinct: true}},
+		"filter": {
+			{name: "COUNT", filter: true},
+			{name: "SUM", arg: "v", filter: true},
+			{name: "SUM", arg: "v"},
+			{name: "AVG", arg: "d", filter: true},
+			{name: "MIN", arg: "s", filter: true},
+			{name: "MAX", arg: "f", filter: true},
+		},
+		"distinct": {
+			{name: "COUNT", arg: "v", distinct: true},
+			{name: "COUNT", arg: "v", distinct: true, filter: true},
+			{name: "SUM", arg: "v", distinct: true},
+			{name: "COUNT", arg: "s", distinct: true, filter: true},
+			{name: "AVG", arg: "f", distinct: true},
+			{name: "COUNT", arg: "v"},
+			{name: "MAX", arg: "v", distinct: true},
+		},
 		"distinct filtered": {{name: "COUNT", arg: "day", distinct: true, filter: true}},
 	}
 	groupings := map[string][]string{"nothing": nil, "bigint": {"k"}, "string": {"s"}, "two": {"k", "s"}, "three": {"flag", "k", "day"}}
@@ -325,6 +338,43 @@ func TestGroupAggregateChangelog(t *testing.T) {
 	}
 	c.KeepNulls = true
 	changesEqual(t, exectest.Run(t, c).Changes(), "+I a 1", "+U a 3", "-D a 3")
+}
+
+// TestGroupAggregateRowByRow ends an epoch after every row, as Flink does: the
+// changelog is Flink's.
+func TestGroupAggregateRowByRow(t *testing.T) {
+	t.Parallel()
+	s := schema("a bigint", "b bigint")
+	c := newAggregate(t, s, []int{1}, false, false, aggregate("COUNT", true, nil, column(s, "a")))
+	c.KeepNulls = true
+	for _, row := range []string{"1 1", "2 2", "3 2", "3 2", "4 4", "5 2"} {
+		c.Events = append(c.Events, exectest.Rows(0, row), exectest.Mark())
+	}
+	changesEqual(t, exectest.Run(t, c).Changes(), "+I 1 1", "+I 2 1", "-U 2 1", "+U 2 2", "+I 4 1", "-U 2 2", "+U 2 3")
+}
+
+// TestGroupAggregateChunks publishes more changes than fit a batch.
+func TestGroupAggregateChunks(t *testing.T) {
+	t.Parallel()
+	s := schema("k bigint", "v bigint")
+	o, err := newAggregate(t, s, []int{0}, false, false, aggregate("SUM", false, nil, column(s, "v"))).New()
+	d := newDriver(t, o, err)
+	const keys = vector.Target + 100
+	var rows []string
+	for k := range keys {
+		rows = append(rows, fmt.Sprintf("%d 1", k))
+	}
+	b := exectest.NewBatch(d.pool, s.Kinds(), rows...)
+	defer b.Release()
+	for range 2 {
+		if err := cmp.Or(d.process(0, b), d.flush()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if slices.Max(d.sizes) > vector.Target || len(d.rows) != 3*keys {
+		t.Errorf("batches of %d rows", d.sizes)
+	}
+	checkChangelog(t, d.rows[keys:], 1)
 }
 
 func TestGlobalAggregate(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
-	"github.com/weirdb/weir/vector"
 )
 
 // Rows of the tests are text, as package exectest has them, without quotes.
@@ -122,5 +121,3 @@ func rowsOf(table map[string]int) [][]string {
 	}
 	return out
 }
-
-func kindsOf(s sqltype.Schema) []vector.Kind { return s.Kinds() }
