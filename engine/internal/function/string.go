@@ -43,6 +43,8 @@ func stringFunctions() []*Scalar {
 			Infer: inferPattern("sis", str), Bind: bindPad(true)},
 		{Name: "RPAD", Doc: "filled up at the end, or cut, to a length", Signatures: []string{"(STRING, INT, STRING)"}, MayNull: true,
 			Infer: inferPattern("sis", str), Bind: bindPad(false)},
+		{Name: "OVERLAY", Doc: "with the part from a position, of a length if given, replaced by the second", Signatures: []string{"(STRING, STRING, INT)", "(STRING, STRING, INT, INT)"},
+			Infer: inferPattern("ssi|ssii", str), Bind: bindOverlay},
 		{Name: "REPEAT", Doc: "so many times over", Signatures: []string{"(STRING, INT)"}, Infer: inferPattern("si", str), Bind: bindRepeat},
 		{Name: "SPLIT_INDEX", Doc: "the part with an index, from 0, between separators", Signatures: []string{"(STRING, STRING separator, INT)"}, MayNull: true,
 			Infer: inferPattern("ssi", str), Bind: bindSplitIndex},
@@ -288,6 +290,35 @@ func bindSide(left bool) func(Binding) (Kernel, error) {
 			return text.Column(c.Pool, vector.String), nil
 		}, nil
 	}
+}
+
+// bindOverlay replaces as many characters as the new part has when no length is given.
+// Where the position lies outside the string nothing is replaced.
+func bindOverlay(Binding) (Kernel, error) {
+	var text kernel.TextBuffer
+	return func(c *Call) (*vector.Vector, error) {
+		text.Reset()
+		s, part, from := textsOf(c.Args[0]), textsOf(c.Args[1]), bigintsOf(c.Args[2])
+		for i := range c.N {
+			b, at := s.at(i), from.at(i)
+			length, n := int64(utf8.RuneCount(b)), int64(utf8.RuneCount(part.at(i)))
+			if len(c.Args) == 4 {
+				n = bigintsOf(c.Args[3]).at(i)
+			}
+			if at < 1 || at > length {
+				text.Data = append(text.Data, b...)
+				text.End()
+				continue
+			}
+			head := characters(b, 0, at-1)
+			text.Data = append(append(text.Data, head...), part.at(i)...)
+			if rest := b[len(head):]; n >= 0 {
+				text.Data = append(text.Data, rest[len(characters(rest, 0, n)):]...)
+			}
+			text.End()
+		}
+		return text.Column(c.Pool, vector.String), nil
+	}, nil
 }
 
 func bindConcat(Binding) (Kernel, error) {
