@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -82,8 +83,9 @@ func updates(r *rand.Rand, n int) []string {
 func sums(in exectest.Table) exectest.Table {
 	rows, total := map[int]int{}, map[int]int{}
 	for row, n := range in {
-		var k, v int
-		fmt.Sscan(row, &k, &v)
+		key, value, _ := strings.Cut(row, " ")
+		k, _ := strconv.Atoi(key)
+		v, _ := strconv.Atoi(value)
 		rows[k] += n
 		total[k] += n * v
 	}

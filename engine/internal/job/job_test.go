@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -97,8 +98,9 @@ func (h *harness) check() {
 func sums(in exectest.Table) exectest.Table {
 	rows, total := map[int]int{}, map[int]int{}
 	for row, n := range in {
-		var k, v int
-		fmt.Sscan(row, &k, &v)
+		key, value, _ := strings.Cut(row, " ")
+		k, _ := strconv.Atoi(key)
+		v, _ := strconv.Atoi(value)
 		rows[k] += n
 		total[k] += n * v
 	}
