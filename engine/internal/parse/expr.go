@@ -282,7 +282,9 @@ type Symbol struct {
 	Name string // upper case
 }
 
-// NamedArg is name => value.
+// NamedArg is name => value. The clauses of the JSON functions are such arguments
+// too: RETURNING has a *TypeArg; ON EMPTY, ON ERROR, ON NULL and WRAPPER have a
+// *Symbol with the words before them, or the value of DEFAULT.
 type NamedArg struct {
 	Place
 	Name  Ident

@@ -89,6 +89,7 @@ var passes = [...]pass{
 	{"special calls", (*fragment).specialCalls},
 	{"call tails", (*fragment).callTails},
 	{"names", (*fragment).names},
+	{"quantifiers", (*fragment).quantifiers},
 	{"postfix", (*fragment).postfix},
 	{"close", (*fragment).closeLater},
 }

@@ -2,10 +2,12 @@ package parse
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/weirdb/weir/engine/errs"
 )
@@ -44,7 +46,7 @@ func checkParse(t testing.TB, sql string) {
 	if !e.Pos.IsValid() || e.Pos.Offset < 0 || e.Pos.Offset > len(sql) {
 		t.Errorf("%q: the error is nowhere: %v", sql, e)
 	}
-	if at := errs.At(sql, e.Pos.Offset); at.Line != e.Pos.Line {
+	if at := errs.At(sql, e.Pos.Offset); at != e.Pos && utf8.ValidString(sql) {
 		t.Errorf("%q: the error says %v, its offset is at %v", sql, e.Pos, at)
 	}
 }
@@ -104,3 +106,42 @@ func TestMutations(t *testing.T) {
 		}
 	}
 }
+
+// TestTokenSoup splices random runs of tokens of the golden inputs.
+func TestTokenSoup(t *testing.T) {
+	const seed = 1
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	var runs []string
+	all := seeds(t)
+	for _, sql := range all {
+		toks, err := lex(sql)
+		if err != nil {
+			continue
+		}
+		for i := range len(toks) - 1 {
+			end := min(i+1+r.IntN(6), len(toks)-1)
+			runs = append(runs, sql[toks[i].start:toks[end-1].end])
+		}
+	}
+	heads := []string{"SELECT ", "SELECT a FROM t ", "SELECT * FROM ", "SELECT a, f(", "CREATE TABLE t (", "INSERT INTO t ", ""}
+	for range soups {
+		sql := heads[r.IntN(len(heads))]
+		for range 1 + r.IntN(6) {
+			sql += runs[r.IntN(len(runs))] + " "
+		}
+		checkParse(t, sql)
+		if sql = all[r.IntN(len(all))]; len(sql) > 1 {
+			at := r.IntN(len(sql))
+			at -= max(0, at-1-strings.LastIndexAny(sql[:at], " ,("))
+			end := at + strings.IndexAny(sql[at:]+" ", " ,)")
+			checkParse(t, sql[:at]+" "+runs[r.IntN(len(runs))]+" "+sql[end:])
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// soups is the number of random inputs of one run of the test.
+const soups = 2000

@@ -24,8 +24,7 @@ type lexer struct {
 func lex(text string) ([]token, *errs.Error) {
 	l := &lexer{text: text, line: 1, toks: make([]token, 0, len(text)/3+8)}
 	if strings.HasPrefix(text, "\ufeff") {
-		l.step(len("\ufeff"))
-		l.wide++ // a byte order mark takes no column
+		l.step(len("\ufeff")) // a byte order mark
 	}
 	for {
 		l.skipBlank()
@@ -126,7 +125,7 @@ func (l *lexer) next() *errs.Error {
 		return l.quoted(c)
 	case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9' && !l.afterName():
 		return l.number()
-	case strings.HasPrefix(rest, "--") || strings.HasPrefix(rest, "//") && l.startsLine():
+	case strings.HasPrefix(rest, "--"):
 		n := strings.IndexByte(rest, '\n')
 		if n < 0 {
 			n = len(rest)
@@ -146,11 +145,6 @@ func (l *lexer) next() *errs.Error {
 		return nil
 	}
 	return l.strange(r)
-}
-
-// startsLine reports whether nothing but blanks stands before on the line.
-func (l *lexer) startsLine() bool {
-	return strings.TrimLeft(l.text[l.lineStart:l.at], " \t") == ""
 }
 
 // afterName reports whether the last token is a name without a gap: t.1 is no number.

@@ -91,6 +91,8 @@ func (l *lowering) query(s sqlparser.SelectStatement) (*Query, int) {
 	}
 	if t := l.tails[open]; t != nil {
 		q.Limit, q.Offset, q.Emit = t.limit, t.offset, t.emit
+	} else if inner, ok := q.Body.(*Query); ok && with == nil && order == nil {
+		return inner, first // brackets that say nothing
 	}
 	q.At = l.tokPos(first)
 	q.Text = l.text[l.toks[first].start:l.toks[max(l.frameEnd(first)-1, first)].end]

@@ -44,24 +44,24 @@ func (f *fragment) specialCall(i, open, end int) {
 			f.failAt(k, errs.Unsupported, "CONVERT .. USING is not supported").WithHint("strings are always UTF-8")
 		}
 	case "EXTRACT":
-		f.symbolArg(open+1, true)
-		f.comma(f.find(open, end, "FROM"))
-		if f.find(open, end, "FROM") < 0 {
+		f.symbolArg(open+1, "FROM")
+		if !f.separators(open, end, "FROM") {
 			f.failAt(i, errs.Syntax, "EXTRACT needs FROM").WithHint("EXTRACT(HOUR FROM ts)")
 		}
 	case "FLOOR", "CEIL", "CEILING":
-		if k := f.find(open, end, "TO"); k > 0 {
-			f.comma(k)
-			f.symbolArg(k+1, true)
+		if k := f.find(open, end, "TO"); f.separators(open, end, "TO") {
+			f.symbolArg(k+1, ")")
 		}
 	case "TIMESTAMPADD", "TIMESTAMPDIFF":
-		f.symbolArg(open+1, false)
+		if _, ok := unitOf(f.word(open + 1)); ok && f.word(open+2) == "," {
+			f.symbolArg(open+1, ",")
+		}
 	case "POSITION":
-		f.comma(f.find(open, end, "IN"))
-	case "SUBSTRING", "SUBSTR", "OVERLAY":
-		f.comma(f.find(open, end, "PLACING"))
-		f.comma(f.find(open, end, "FROM"))
-		f.comma(f.find(open, end, "FOR"))
+		f.separators(open, end, "IN")
+	case "SUBSTRING", "SUBSTR":
+		f.separators(open, end, "FROM", "FOR")
+	case "OVERLAY":
+		f.separators(open, end, "PLACING", "FROM", "FOR")
 	case "TRIM":
 		f.trim(open, end)
 	case "ROW":
@@ -118,21 +118,44 @@ func (f *fragment) find(open, end int, word string) int {
 	return -1
 }
 
-// comma replaces token i, a keyword between arguments, when there is one.
-func (f *fragment) comma(i int) {
-	if i > 0 {
-		f.take(i, ",")
-		f.edit(i).before = ""
+// separators replaces the keywords between the arguments of a call by commas and
+// reports whether there are any. Then there are no real commas, and the keywords
+// come in this order.
+func (f *fragment) separators(open, end int, keywords ...string) bool {
+	last := open
+	for _, w := range keywords {
+		k := f.find(open, end, w)
+		if k < 0 {
+			continue
+		}
+		if k < last {
+			f.fail(f.syntaxError(last))
+			return false
+		}
+		f.take(k, ",")
+		last = k
 	}
+	if last == open {
+		return false
+	}
+	for i := open + 1; i < end; i = f.skip(i) {
+		if f.word(i) == "," {
+			f.fail(f.syntaxError(i))
+			return false
+		}
+	}
+	return true
 }
 
-// symbolArg makes the word at i, a unit, an argument.
-func (f *fragment) symbolArg(i int, must bool) {
+// symbolArg makes the word at i, a unit before the word next, an argument.
+func (f *fragment) symbolArg(i int, next string) {
 	u, ok := unitOf(f.word(i))
 	if !ok {
-		if must {
-			f.failAt(i, errs.Syntax, "expected a unit of time, found %s", f.describe(f.at(i)))
-		}
+		f.failAt(i, errs.Syntax, "expected a unit of time, found %s", f.describe(f.at(i)))
+		return
+	}
+	if f.word(i+1) != next {
+		f.failAt(i+1, errs.Syntax, "expected %s after the unit, found %s", next, f.describe(f.at(i+1)))
 		return
 	}
 	f.leaf(&Symbol{Place: Place{f.tokPos(i)}, Name: string(u)}, i, i)
@@ -141,7 +164,7 @@ func (f *fragment) symbolArg(i int, must bool) {
 // trim rewrites TRIM([BOTH] [x] FROM s).
 func (f *fragment) trim(open, end int) {
 	from := f.find(open, end, "FROM")
-	if from < 0 {
+	if !f.separators(open, end, "FROM") {
 		return
 	}
 	i := open + 1
@@ -152,7 +175,6 @@ func (f *fragment) trim(open, end int) {
 			f.edit(i).after = ","
 		}
 	}
-	f.comma(from)
 }
 
 // cast rewrites CAST(x AS t).
@@ -176,7 +198,7 @@ func (f *fragment) cast(i, open, end int) {
 // namedArg rewrites name => value, where arrow is the token =>.
 func (f *fragment) namedArg(arrow int) {
 	i := arrow - 1
-	if !f.isName(i) || f.taken(i) || f.word(i-1) != "(" && f.word(i-1) != "," {
+	if !f.isName(i) || f.taken(i) || f.in(arrow) != inArgs || f.word(i-1) != "(" && f.word(i-1) != "," {
 		f.failAt(arrow, errs.Syntax, "unexpected \"=>\"").WithHint("arguments by name are written f(name => value)")
 		return
 	}

@@ -38,6 +38,10 @@ func (f *fragment) callTails() {
 		switch w := f.word(i); {
 		case f.word(i-1) == ")" && f.startsTail(i):
 			open := f.closer(i - 1)
+			if f.in(i) == inFrom {
+				f.failAt(i, errs.Syntax, "unexpected %s after a table", w)
+				return
+			}
 			if !f.isCallName(open-1) || f.taken(i-1) {
 				f.failAt(i, errs.Syntax, "unexpected %s: there is no call before it", w)
 				return
@@ -217,17 +221,17 @@ func (f *fragment) untilFrame(i, end int) int {
 
 // innerOrder rewrites ORDER BY inside a call.
 func (f *fragment) innerOrder(i int) {
-	end := f.frameEnd(i)
-	comma := ", "
 	if f.word(i-1) == "(" {
-		comma = ""
+		f.failAt(i, errs.Syntax, "the arguments of a call come before ORDER BY")
+		return
 	}
+	end := f.frameEnd(i)
 	if f.are(end-2, "IGNORE", "NULLS") || f.are(end-2, "RESPECT", "NULLS") {
 		f.call(f.openerOf(i)).IgnoreNulls = f.word(end-2) == "IGNORE"
 		f.drop(end-2, end)
 		end -= 2
 	}
-	f.take(i, comma+f.opener(&orderByMark{}, i, end-1))
+	f.take(i, ", "+f.opener(&orderByMark{}, i, end-1))
 	f.take(i+1, "")
 	f.orderItems(i+2, end)
 	f.closeAfter(end - 1)

@@ -1,5 +1,7 @@
 package parse
 
+import "github.com/weirdb/weir/engine/errs"
+
 // jsonCall rewrites the clauses of the JSON functions to named arguments:
 // RETURNING t is RETURNING => type, NULL ON EMPTY is "ON EMPTY" => NULL,
 // DEFAULT x ON ERROR is "ON ERROR" => x, KEY k VALUE v is k, v.
@@ -31,18 +33,24 @@ func (f *fragment) jsonCall(open, end int) {
 			for on < end && f.word(on) != "ON" {
 				on = f.skip(on)
 			}
-			if on == end || on == i+1 {
+			if on == i+1 || f.word(on+1) != "EMPTY" && f.word(on+1) != "ERROR" {
+				f.failAt(i, errs.Syntax, "expected a value and ON EMPTY or ON ERROR after DEFAULT")
 				return
 			}
 			name := "ON " + f.word(on+1)
-			f.take(i, ", "+f.opener(&NamedArg{Place: Place{f.tokPos(i)}, Name: Ident{Value: name}}, i, on+1))
+			f.take(i, ", "+f.opener(&NamedArg{Place: Place{f.tokPos(i)}, Name: Ident{Place: Place{f.tokPos(i)}, Value: name}}, i, on+1))
 			f.drop(on, on+2)
 			f.closeAfter(on + 1)
+			f.jsonNext(on + 2)
 			i = on
 		case w == "ON" && (f.word(i+1) == "EMPTY" || f.word(i+1) == "ERROR" || f.word(i+1) == "NULL"):
 			first := i - 1
 			if (f.word(i-1) == "ARRAY" || f.word(i-1) == "OBJECT") && f.word(i-2) == "EMPTY" {
 				first = i - 2
+			}
+			if !jsonValues[f.phrase(first, i)] || first == start {
+				f.fail(f.syntaxError(first))
+				return
 			}
 			name, value := "ON "+f.word(i+1), &Symbol{Place: Place{f.tokPos(first)}, Name: f.phrase(first, i)}
 			f.jsonClause(first, i+1, name, value)
@@ -54,6 +62,19 @@ func (f *fragment) jsonCall(open, end int) {
 			}
 			f.jsonClause(first, i, "WRAPPER", &Symbol{Place: Place{f.tokPos(first)}, Name: f.phrase(first, i)})
 		}
+	}
+}
+
+// What may stand before ON, and what a clause may begin with.
+var (
+	jsonValues  = set{"NULL": true, "ERROR": true, "ABSENT": true, "TRUE": true, "FALSE": true, "UNKNOWN": true, "EMPTY": true, "EMPTY ARRAY": true, "EMPTY OBJECT": true}
+	jsonClauses = words("NULL ERROR ABSENT TRUE FALSE UNKNOWN EMPTY DEFAULT RETURNING WITH WITHOUT )")
+)
+
+// jsonNext checks that a clause begins at token i, or the call ends.
+func (f *fragment) jsonNext(i int) {
+	if !jsonClauses[f.word(i)] {
+		f.fail(f.syntaxError(i))
 	}
 }
 
@@ -73,6 +94,7 @@ func (f *fragment) phrase(from, to int) string {
 func (f *fragment) jsonClause(first, last int, name string, value Expr) {
 	arg := &NamedArg{Place: Place{f.tokPos(first)}, Name: Ident{Place: Place{f.tokPos(first)}, Value: name}, Value: value}
 	f.leaf(arg, first, last)
+	f.jsonNext(last + 1)
 	if f.word(first-1) != "(" && f.word(first-1) != "," {
 		f.edit(first).text = ", " + f.edit(first).text
 	}

@@ -10,6 +10,24 @@ func (f *fragment) nameAt(i int) Name {
 	return n
 }
 
+// quantifiers refuses ALL and DISTINCT where vitess would take them for those of
+// an aggregate's call but they stand in another construct.
+func (f *fragment) quantifiers() {
+	for i := f.lo; i < f.hi; i++ {
+		if w := f.word(i); w != "ALL" && w != "DISTINCT" || f.kind(i) != tokWord || f.taken(i) {
+			continue
+		}
+		switch before := f.word(i - 1); {
+		case before == "SELECT" || before == "UNION" || before == "INTERSECT" || before == "EXCEPT" || before == "MINUS":
+		case f.kind(i-1) == tokHint:
+		case before == "(" && f.calls[i-1] != nil:
+		default:
+			f.fail(f.syntaxError(i))
+			return
+		}
+	}
+}
+
 // startsOperand reports whether the name at i is certainly an operand: then it is
 // one token for vitess, which costs less than a column's name. It may be one too
 // where this is not certain.

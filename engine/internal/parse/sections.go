@@ -184,7 +184,7 @@ func (f *fragment) nextSection(i int, sec section, query bool) section {
 			return inValues
 		}
 	case "FROM":
-		if sec == inSelect {
+		if sec == inSelect && !f.are(i-2, "IS", "DISTINCT") && !f.are(i-3, "IS", "NOT", "DISTINCT") {
 			return inFrom
 		}
 	case "WHERE":
