@@ -14,7 +14,8 @@ import (
 // Without a key rows are netted as wholes and keep their kinds. With a key, which
 // has at most one row at a mark, what is left of a key is one change: -U and +U when
 // it had a row and has another, -D when its row is gone, also if that came as a -U
-// whose +U a filter dropped, else the row that was added last.
+// whose +U a filter dropped, else the row that was added last. Its input must have
+// -U: a row that replaces another in silence cannot be netted.
 type Consolidate struct {
 	spec   TableSpec
 	rt     *exec.Runtime

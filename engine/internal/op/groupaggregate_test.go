@@ -394,6 +394,18 @@ func TestGlobalAggregate(t *testing.T) {
 	changesEqual(t, exectest.Run(t, c).Changes(), "+I 1 4 4", "-U 1 4 4", "+U 2 8 4")
 }
 
+// TestCountOfRowsWithoutColumns is COUNT(*) over an input that was projected to
+// nothing.
+func TestCountOfRowsWithoutColumns(t *testing.T) {
+	t.Parallel()
+	c := newAggregate(t, nil, nil, true, false, aggregate("COUNT", false, nil))
+	got, err := drive(t, c, "+I", "+I", "+I", "-D")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changesEqual(t, got, "+I 2")
+}
+
 func TestGroupAggregateInconsistent(t *testing.T) {
 	t.Parallel()
 	s := schema("k string", "v bigint")
