@@ -155,7 +155,10 @@ func (s *session) show(ctx context.Context, q *engine.Query) error {
 		return nil
 	}
 	m := q.Metrics()
-	fmt.Fprintf(s.std.err, "weir: stopped: %s read, %s out\n", countRows(m.SourceRows), countRows(max(rows, m.SinkRows)))
+	if q.Changelog() == nil {
+		rows = m.SinkRows
+	}
+	fmt.Fprintf(s.std.err, "weir: stopped: %s read, %s written\n", countRows(m.SourceRows), countRows(rows))
 	return errStopped
 }
 

@@ -13,10 +13,16 @@ import (
 // TestRoundTrip: what ParseRow reads FromBatch writes.
 func TestRoundTrip(t *testing.T) {
 	schema := sqltype.Schema{
-		{Name: "b", Type: sqltype.BoolType}, {Name: "i", Type: sqltype.IntType}, {Name: "t", Type: sqltype.TinyType},
-		{Name: "d", Type: sqltype.DoubleType}, {Name: "c", Type: sqltype.DecimalOf(10, 2)}, {Name: "s", Type: sqltype.StringType},
-		{Name: "x", Type: sqltype.BytesType}, {Name: "day", Type: sqltype.DateType},
-		{Name: "tm", Type: sqltype.Type{ID: sqltype.Time, Precision: 3}}, {Name: "ts", Type: sqltype.TimestampOf(3)},
+		{Name: "b", Type: sqltype.BoolType},
+		{Name: "i", Type: sqltype.IntType},
+		{Name: "t", Type: sqltype.TinyType},
+		{Name: "d", Type: sqltype.DoubleType},
+		{Name: "c", Type: sqltype.DecimalOf(10, 2)},
+		{Name: "s", Type: sqltype.StringType},
+		{Name: "x", Type: sqltype.BytesType},
+		{Name: "day", Type: sqltype.DateType},
+		{Name: "tm", Type: sqltype.Type{ID: sqltype.Time, Precision: 3}},
+		{Name: "ts", Type: sqltype.TimestampOf(3)},
 		{Name: "tz", Type: sqltype.TimestampLTZOf(6)},
 	}
 	for _, line := range []string{

@@ -166,9 +166,14 @@ func TestJSONValues(t *testing.T) {
 	bytesOf := vector.NewColumnBuilder(p, vector.Bytes)
 	bytesOf.AppendBytes([]byte{0, 255})
 	schema := sqltype.Schema{
-		{Name: "a b", Type: sqltype.BoolType}, {Name: "f", Type: sqltype.DoubleType}, {Name: "nan", Type: sqltype.FloatType},
-		{Name: "inf", Type: sqltype.DoubleType}, {Name: "d", Type: sqltype.DecimalOf(5, 2)}, {Name: "x", Type: sqltype.BytesType},
-		{Name: "ts", Type: sqltype.TimestampOf(3)}, {Name: "day", Type: sqltype.DateType},
+		{Name: "a b", Type: sqltype.BoolType},
+		{Name: "f", Type: sqltype.DoubleType},
+		{Name: "nan", Type: sqltype.FloatType},
+		{Name: "inf", Type: sqltype.DoubleType},
+		{Name: "d", Type: sqltype.DecimalOf(5, 2)},
+		{Name: "x", Type: sqltype.BytesType},
+		{Name: "ts", Type: sqltype.TimestampOf(3)},
+		{Name: "day", Type: sqltype.DateType},
 	}
 	b := vector.NewBatch(1, []*vector.Vector{
 		vector.Of(p, true), vector.Of(p, 1e10), vector.Of(p, float32(math.NaN())), vector.Of(p, math.Inf(-1)),
