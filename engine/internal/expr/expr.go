@@ -81,17 +81,35 @@ type Aggregate struct {
 	At       errs.Position
 }
 
-func (e *Column) Type() sqltype.Type  { return e.T }
-func (e *Literal) Type() sqltype.Type { return e.T }
-func (e *Call) Type() sqltype.Type    { return e.T }
-func (e *Cast) Type() sqltype.Type    { return e.T }
-func (e *Case) Type() sqltype.Type    { return e.T }
+// Type implements Expr.
+func (e *Column) Type() sqltype.Type { return e.T }
 
-func (e *Column) Pos() errs.Position  { return e.At }
+// Type implements Expr.
+func (e *Literal) Type() sqltype.Type { return e.T }
+
+// Type implements Expr.
+func (e *Call) Type() sqltype.Type { return e.T }
+
+// Type implements Expr.
+func (e *Cast) Type() sqltype.Type { return e.T }
+
+// Type implements Expr.
+func (e *Case) Type() sqltype.Type { return e.T }
+
+// Pos implements Expr.
+func (e *Column) Pos() errs.Position { return e.At }
+
+// Pos implements Expr.
 func (e *Literal) Pos() errs.Position { return e.At }
-func (e *Call) Pos() errs.Position    { return e.At }
-func (e *Cast) Pos() errs.Position    { return e.At }
-func (e *Case) Pos() errs.Position    { return e.At }
+
+// Pos implements Expr.
+func (e *Call) Pos() errs.Position { return e.At }
+
+// Pos implements Expr.
+func (e *Cast) Pos() errs.Position { return e.At }
+
+// Pos implements Expr.
+func (e *Case) Pos() errs.Position { return e.At }
 
 // NewColumn is a reference to column index of an input with the given schema.
 func NewColumn(schema sqltype.Schema, index int, pos errs.Position) *Column {

@@ -10,6 +10,7 @@ import (
 	"github.com/weirdb/weir/vector/kernel"
 )
 
+// String is the name of the column.
 func (e *Column) String() string {
 	if e.Name == "" {
 		return fmt.Sprintf("$%d", e.Index)
@@ -53,6 +54,7 @@ func (e *Literal) String() string {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
+// String is the call as SQL, with the parentheses that it needs.
 func (e *Call) String() string {
 	args := make([]string, len(e.Args))
 	for i, a := range e.Args {
@@ -133,6 +135,7 @@ func parenthesized(e Expr, outer int) string {
 	return e.String()
 }
 
+// String is the cast as SQL.
 func (e *Cast) String() string {
 	name := "CAST("
 	if e.Try {
@@ -141,6 +144,7 @@ func (e *Cast) String() string {
 	return name + e.Arg.String() + " AS " + e.T.Optional().String() + ")"
 }
 
+// String is the expression as SQL.
 func (e *Case) String() string {
 	var b strings.Builder
 	b.WriteString("CASE")
