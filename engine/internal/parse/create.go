@@ -51,7 +51,11 @@ func (c *cursor) create() Statement {
 		}
 		c.fail(e)
 	default:
-		c.expected("TABLE, VIEW, MATERIALIZED VIEW, FUNCTION, CATALOG or DATABASE")
+		word := c.tok().word
+		e := c.expected("TABLE, VIEW, MATERIALIZED VIEW, FUNCTION, CATALOG or DATABASE")
+		if s := errs.Suggest(word, []string{"TABLE", "VIEW", "MATERIALIZED", "FUNCTION", "CATALOG", "DATABASE", "TEMPORARY"}); s != "" && word != "" {
+			e.WithHint("did you mean %s?", s)
+		}
 	}
 	return nil
 }

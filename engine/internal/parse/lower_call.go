@@ -165,6 +165,9 @@ func (l *lowering) callParts(call *Call, list sqlparser.SelectExprs, distinct bo
 			return
 		}
 	}
+	if distinct && len(call.Args) == 0 {
+		l.fail(errs.New(errs.Syntax, call.At, "DISTINCT needs an argument"))
+	}
 }
 
 func (l *lowering) setOver(call *Call, spec *WindowSpec) {

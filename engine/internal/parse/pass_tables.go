@@ -179,7 +179,7 @@ func (f *fragment) aliasColumns(i int) {
 // systemTime passes on FOR SYSTEM_TIME AS OF, which vitess knows.
 func (f *fragment) systemTime(i int) {
 	if !f.are(i, "FOR", "SYSTEM_TIME", "AS", "OF") {
-		f.failAt(i, errs.Unsupported, "only FOR SYSTEM_TIME AS OF is supported, not %s ranges", "FOR SYSTEM_TIME")
+		f.failAt(i, errs.Unsupported, "of FOR SYSTEM_TIME only AS OF is supported")
 		return
 	}
 	for k := i; k < i+4; k++ {

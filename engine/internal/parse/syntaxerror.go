@@ -92,9 +92,16 @@ func (f *fragment) syntaxHint(i int) string {
 		return "the statement is not complete"
 	case clause && f.inside(i) && i > f.lo && f.in(i-1) > f.in(i) && f.in(i-1) <= inTail && f.in(i) > inStart:
 		return clauseOrder
+	case word == "DISTINCT" && before != "AS":
+		return "DISTINCT follows SELECT, or the bracket of an aggregate function"
 	case t.reserved && !clause && (before == "AS" || !f.operandBefore(i)):
 		return word + " is a reserved word: as a name it is quoted: `" + f.source(t) + "`"
-	case f.operandBefore(i) && (word == "(" || t.kind != tokOp && !t.reserved):
+	case f.operandBefore(i) && (word == "(" || word == "BY" || t.kind != tokOp && !t.reserved):
+		if f.kind(i-1) == tokWord && !f.toks[i-1].reserved {
+			if s := errs.Suggest(before, strings.Fields(mistyped)); s != "" && s != before {
+				return "did you mean " + s + " for " + f.source(&f.toks[i-1]) + "?"
+			}
+		}
 		if f.in(i) == inFrom {
 			return "a comma or JOIN may be missing before it"
 		}
@@ -106,6 +113,10 @@ func (f *fragment) syntaxHint(i int) string {
 	}
 	return ""
 }
+
+// mistyped are the keywords that are looked for in a word that was taken for an
+// alias.
+const mistyped = "FROM WHERE GROUP HAVING QUALIFY ORDER LIMIT OFFSET FETCH UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER CROSS BETWEEN LIKE"
 
 const clauseOrder = "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, WINDOW, QUALIFY, ORDER BY, LIMIT"
 
