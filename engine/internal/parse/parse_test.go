@@ -17,6 +17,7 @@ import (
 //	error   one statement a line that is wrong; the error and the place it points at
 //	format  one expression a line to its canonical text
 //	skeleton  what vitess is given
+//	passes    what is left of the user's text after each pass that changes it
 func TestParse(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
@@ -37,6 +38,8 @@ func TestParse(t *testing.T) {
 				return "parsed\n"
 			case "format":
 				return eachLine(d.Input, formatted)
+			case "passes":
+				return eachLine(d.Input, passTexts)
 			case "skeleton":
 				return eachLine(d.Input, skeletonText)
 			}
@@ -110,4 +113,24 @@ func skeletonText(sql string) string {
 		return err.Error()
 	}
 	return strings.TrimRight(f.render(), " ")
+}
+
+func passTexts(sql string) string {
+	s, err := newScript(sql)
+	if err != nil {
+		return err.Error()
+	}
+	f := newFragment(s, 0, len(s.toks)-1, true)
+	var b strings.Builder
+	last := ""
+	for _, p := range passes {
+		if p.run(f); f.err != nil {
+			return f.err.Error()
+		}
+		if text := strings.Join(strings.Fields(f.render()), " "); text != last {
+			fmt.Fprintf(&b, "%-14s %s\n", p.name, text)
+			last = text
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
 }

@@ -297,14 +297,14 @@ type Reset struct {
 // ExplainMode is what EXPLAIN shows.
 type ExplainMode uint8
 
-// The modes; several may be given.
+// The modes; several may be given, and none is ExplainPlan.
 const (
-	ExplainPlan      ExplainMode = 0
 	ExplainChangelog ExplainMode = 1 << iota // CHANGELOG_MODE
 	ExplainJSON                              // JSON, JSON_EXECUTION_PLAN
 	ExplainAnalyze                           // ANALYZE: figures of the running query
 	ExplainCost                              // ESTIMATED_COST
 	ExplainAdvice                            // PLAN_ADVICE
+	ExplainPlan      ExplainMode = 0
 )
 
 // Explain is EXPLAIN [modes] statement, or EXPLAIN ANALYZE 'job'.
