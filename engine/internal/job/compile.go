@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/internal/exec"
@@ -41,7 +42,26 @@ func (c *compiler) operator(n plan.Node, inputs []exec.Edge, make func() (exec.O
 	if _, err := make(); err != nil {
 		return nil, err
 	}
-	return c.add(n, &exec.Node{Inputs: inputs, New: func(int) (exec.Operator, error) { return make() }}), nil
+	node := &exec.Node{Inputs: inputs, New: func(int) (exec.Operator, error) { return make() }}
+	spread(node)
+	return c.add(n, node), nil
+}
+
+// spread gives a node one shard when all its input comes to one: so its state is
+// where a restart looks for it. Else what comes from one shard stays on one.
+func spread(n *exec.Node) {
+	single := func(e exec.Edge) bool {
+		return e.Exchange.Kind == exec.Single || e.Exchange.Kind == exec.Forward && e.From.Parallelism == 1
+	}
+	if !slices.ContainsFunc(n.Inputs, func(e exec.Edge) bool { return !single(e) }) {
+		n.Parallelism = 1
+		return
+	}
+	for i, e := range n.Inputs {
+		if single(e) {
+			n.Inputs[i].Exchange.Kind = exec.Single
+		}
+	}
 }
 
 // edge compiles n and returns the edge that leaves it. An Exchange is a property
@@ -154,9 +174,9 @@ func (c *compiler) sink(root plan.Node) error {
 	}
 	node := &exec.Node{Sink: target, Inputs: []exec.Edge{in}}
 	if target.MaxWriters() == 1 {
-		node.Parallelism = 1
 		node.Inputs[0].Exchange = exec.Exchange{Kind: exec.Single}
 	}
+	spread(node)
 	c.add(root, node)
 	return nil
 }
