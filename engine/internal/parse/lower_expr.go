@@ -89,9 +89,6 @@ func (l *lowering) leafExpr(m *mark) operand {
 	if m == nil {
 		return operand{}
 	}
-	if _, ok := m.node.(Name); ok {
-		return l.columnRef(m)
-	}
 	e, ok := m.node.(Expr)
 	if !ok {
 		l.misplaced(m)

@@ -8,20 +8,17 @@ func (f *fragment) grouping() {
 		if f.in(i) != inGroup || f.taken(i) || f.word(i-1) == "." {
 			continue
 		}
-		item := &GroupItem{Place: Place{f.tokPos(i)}}
+		item := func(k GroupKind) *GroupItem { return &GroupItem{Place: Place{f.tokPos(i)}, Kind: k} }
 		switch {
 		case f.are(i, "GROUPING", "SETS", "("):
-			item.Kind = GroupingSets
-			f.caller(item, i, f.closer(i+2))
+			f.caller(item(GroupingSets), i, f.closer(i+2))
 			f.drop(i+1, i+2)
 		case f.are(i, "ROLLUP", "("):
-			item.Kind = GroupRollup
-			f.caller(item, i, f.closer(i+1))
+			f.caller(item(GroupRollup), i, f.closer(i+1))
 		case f.are(i, "CUBE", "("):
-			item.Kind = GroupCube
-			f.caller(item, i, f.closer(i+1))
+			f.caller(item(GroupCube), i, f.closer(i+1))
 		case f.are(i, "(", ")") && !f.isCallName(i-1):
-			f.leaf(item, i, i+1)
+			f.leaf(item(GroupExprs), i, i+1)
 		case f.are(i, "WITH", "ROLLUP"):
 			f.failAt(i, errs.Syntax, "WITH ROLLUP is not known").WithHint("write GROUP BY ROLLUP(a, b)")
 		case f.are(i-2, "GROUP", "BY", "ALL"), f.are(i-2, "GROUP", "BY", "DISTINCT"):

@@ -61,7 +61,7 @@ func (f *fragment) names() {
 		}
 		called = called || f.word(last+1) == "(" && f.in(i) != inWith
 		if !called && f.startsOperand(i) {
-			f.leaf(f.nameAt(i), i, last)
+			f.leaf(&ColumnRef{Place: Place{t.pos()}, Name: f.nameAt(i)}, i, last)
 			i = last
 			continue
 		}
