@@ -1,7 +1,7 @@
 // Package enginetest is the test door to the engine: it runs a query on one
 // goroutine in an order that a seed decides, on stores that keep nothing in memory
-// between two calls with pools that find leaks and reads of freed
-// memory, and it computes queries by the textbook.
+// between two calls and with pools that find leaks and reads of freed memory. And
+// it computes queries by the textbook.
 package enginetest
 
 import (

@@ -1,0 +1,531 @@
+package enginetest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// term is an expression of a random query: a pattern with a %s for each argument.
+type term struct {
+	pattern string
+	args    []*term
+	typ     sqltype.Type // only its ID and, of integers, its width matter
+	// most is a bound of the absolute value of a number. inexact says that an
+	// approximate value has rounding errors, so that sums depend on the order.
+	most    float64
+	inexact bool
+}
+
+func (t *term) String() string {
+	args := make([]any, len(t.args))
+	for i, a := range t.args {
+		args[i] = a.String()
+	}
+	return fmt.Sprintf(t.pattern, args...)
+}
+
+// item is a term of a SELECT list with its name.
+type item struct {
+	*term
+	name string
+}
+
+// from is a table or subquery in FROM. All but the first are joined ON conditions.
+type from struct {
+	table string
+	sub   *query
+	alias string
+	on    []*term
+}
+
+// query is a SELECT, or, when it has sides, their UNION.
+type query struct {
+	sides    []*query
+	all      bool
+	items    []item
+	distinct bool
+	froms    []from
+	where    *term
+	grouped  bool
+	keys     []*term
+	having   *term
+	limit    string
+
+	rows float64 // a bound of the number of rows
+}
+
+func (q *query) String() string {
+	if q.sides != nil {
+		word := " UNION "
+		if q.all {
+			word = " UNION ALL "
+		}
+		parts := make([]string, len(q.sides))
+		for i, s := range q.sides {
+			parts[i] = s.String()
+		}
+		return strings.Join(parts, word)
+	}
+	var s strings.Builder
+	s.WriteString("SELECT ")
+	if q.distinct {
+		s.WriteString("DISTINCT ")
+	}
+	for i, it := range q.items {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		fmt.Fprintf(&s, "%s AS %s", it.term, it.name)
+	}
+	for i, f := range q.froms {
+		s.WriteString([]string{" FROM ", " JOIN "}[min(i, 1)])
+		if f.sub != nil {
+			fmt.Fprintf(&s, "(%s) AS %s", f.sub, f.alias)
+		} else {
+			fmt.Fprintf(&s, "%s AS %s", f.table, f.alias)
+		}
+		for k, on := range f.on {
+			fmt.Fprintf(&s, " %s %s", []string{"ON", "AND"}[min(k, 1)], on)
+		}
+	}
+	if q.where != nil {
+		fmt.Fprintf(&s, " WHERE %s", q.where)
+	}
+	for i, k := range q.keys {
+		fmt.Fprintf(&s, "%s%s", []string{" GROUP BY ", ", "}[min(i, 1)], k)
+	}
+	if q.having != nil {
+		fmt.Fprintf(&s, " HAVING %s", q.having)
+	}
+	return s.String() + q.limit
+}
+
+// clone copies the query so that clauses and terms can be replaced.
+func (q *query) clone() *query {
+	c := *q
+	c.items, c.keys = slices.Clone(q.items), slices.Clone(q.keys)
+	c.sides, c.froms = slices.Clone(q.sides), slices.Clone(q.froms)
+	for i, s := range c.sides {
+		c.sides[i] = s.clone()
+	}
+	for i, f := range c.froms {
+		c.froms[i].on = slices.Clone(f.on)
+		if f.sub != nil {
+			c.froms[i].sub = f.sub.clone()
+		}
+	}
+	return &c
+}
+
+// grammar draws queries over tables.
+type grammar struct {
+	r       *rand.Rand
+	tables  []*randomTable
+	aliases int
+	leaves  int // tables that the query may still read
+	scope   []*term
+}
+
+func (g *grammar) chance(n int) bool { return g.r.IntN(n) == 0 }
+
+func (g *grammar) pick(words ...string) string { return words[g.r.IntN(len(words))] }
+
+// query draws a query with subqueries at most depth deep. With like it has columns
+// of the same types and names as that one, to be united with it.
+func (g *grammar) query(depth int, like *query) *query {
+	q := &query{}
+	g.from(q, depth)
+	scope := g.scope
+	if g.chance(3) {
+		q.where = g.boolean(g.r.IntN(3))
+	}
+	if like == nil && g.chance(2) {
+		g.group(q)
+	} else {
+		g.list(q, like)
+		q.distinct = like == nil && g.chance(6)
+	}
+	if depth > 0 && g.leaves > 0 && like == nil && g.chance(4) {
+		u := &query{sides: []*query{q}, all: g.r.IntN(4) > 0, rows: q.rows, items: slices.Clone(q.items)}
+		for range 1 + g.r.IntN(2) {
+			side := g.query(depth-1, q)
+			u.sides = append(u.sides, side)
+			u.rows += side.rows
+			for i, it := range side.items {
+				both := *u.items[i].term
+				both.most = max(both.most, it.most)
+				both.inexact = both.inexact || it.inexact
+				u.items[i].term = &both
+			}
+		}
+		q = u
+	}
+	g.scope = scope
+	return q
+}
+
+// from draws FROM, and leaves its columns in the scope.
+func (g *grammar) from(q *query, depth int) {
+	g.scope = nil
+	q.rows = 1
+	joined := 1
+	if g.leaves > 1 && g.chance(2) {
+		joined += 1 + g.r.IntN(2)
+	}
+	var scope []*term
+	for len(q.froms) < joined && (g.leaves > 0 || len(q.froms) == 0) {
+		f := from{alias: fmt.Sprintf("a%d", g.aliases)}
+		g.aliases++
+		var cols []*term
+		rows := 0.0
+		if depth > 0 && g.chance(2) {
+			f.sub = g.query(depth-1, nil)
+			for _, it := range f.sub.items {
+				cols = append(cols, &term{pattern: f.alias + "." + it.name, typ: it.typ, most: it.most, inexact: it.inexact})
+			}
+			rows = f.sub.rows
+		} else {
+			g.leaves--
+			t := g.tables[g.r.IntN(len(g.tables))]
+			f.table = t.name
+			for _, c := range t.schema {
+				cols = append(cols, &term{pattern: f.alias + "." + c.Name, typ: c.Type, most: 2 * most})
+			}
+			rows = float64(len(t.steps))
+		}
+		if len(q.froms) > 0 {
+			if f.on = g.on(scope, cols); f.on == nil {
+				break
+			}
+		}
+		scope = append(scope, cols...)
+		q.rows *= rows
+		q.froms = append(q.froms, f)
+	}
+	g.scope = scope
+}
+
+// on draws the conditions of a join: an equality of the two sides at least.
+func (g *grammar) on(left, right []*term) (on []*term) {
+	for range 20 {
+		l, r := left[g.r.IntN(len(left))], right[g.r.IntN(len(right))]
+		if comparable(l.typ, r.typ) && l.typ.ID != sqltype.Boolean {
+			on = append(on, apply("%s = %s", sqltype.BoolType, l, r))
+			break
+		}
+	}
+	if on != nil && g.chance(4) {
+		g.scope = slices.Concat(left, right)
+		on = append(on, g.boolean(1))
+	}
+	return on
+}
+
+// comparable reports whether values of the types are compared without rounding.
+func comparable(a, b sqltype.Type) bool {
+	exact := func(t sqltype.Type) bool { return t.IsInteger() || t.ID == sqltype.Decimal }
+	return a.ID == b.ID || exact(a) && exact(b) || a.IsString() && b.IsString()
+}
+
+func apply(pattern string, t sqltype.Type, args ...*term) *term {
+	out := &term{pattern: pattern, args: args, typ: t}
+	for _, a := range args {
+		out.most = max(out.most, a.most)
+		out.inexact = out.inexact || a.inexact
+	}
+	return out
+}
+
+func (g *grammar) list(q *query, like *query) {
+	if like != nil {
+		for _, it := range like.items {
+			q.items = append(q.items, item{g.term(it.typ, 1), it.name})
+		}
+		return
+	}
+	for range 1 + g.r.IntN(4) {
+		g.item(q, g.term(g.randomType(), 2))
+	}
+}
+
+func (g *grammar) item(q *query, t *term) {
+	q.items = append(q.items, item{t, fmt.Sprintf("x%d", len(q.items))})
+}
+
+// randomType is the type of a column in scope, mostly.
+func (g *grammar) randomType() sqltype.Type {
+	if g.chance(4) {
+		return columnTypes[g.r.IntN(len(columnTypes))]
+	}
+	return g.scope[g.r.IntN(len(g.scope))].typ
+}
+
+// group draws GROUP BY with keys, aggregates and HAVING. The keys come first in the
+// SELECT list.
+func (g *grammar) group(q *query) {
+	q.grouped = true
+	for range g.r.IntN(3) {
+		k := g.scope[g.r.IntN(len(g.scope))]
+		if g.chance(4) {
+			if e := g.term(k.typ, 1); e.reads() {
+				k = e
+			}
+		}
+		if !slices.ContainsFunc(q.keys, func(o *term) bool { return o.String() == k.String() }) {
+			q.keys = append(q.keys, k)
+			g.item(q, k)
+		}
+	}
+	var aggs []*term
+	for range 1 + g.r.IntN(3) {
+		aggs = append(aggs, g.aggregate(q.rows))
+	}
+	g.scope = slices.Concat(q.keys, aggs)
+	for _, a := range aggs {
+		if g.chance(4) {
+			a = g.term(a.typ, 1)
+		}
+		g.item(q, a)
+	}
+	if g.chance(3) {
+		q.having = g.boolean(1)
+	}
+	if len(q.keys) == 0 {
+		q.rows = 1
+	}
+}
+
+// reads reports whether the term has a column.
+func (t *term) reads() bool {
+	return len(t.args) == 0 && strings.HasPrefix(t.pattern, "a") || slices.ContainsFunc(t.args, (*term).reads)
+}
+
+func (g *grammar) aggregate(rows float64) *term {
+	distinct := ""
+	if g.chance(4) {
+		distinct = "DISTINCT "
+	}
+	a := g.term(g.randomType(), 1)
+	count := sqltype.BigIntType
+	var t *term
+	switch g.r.IntN(6) {
+	case 0:
+		t = &term{pattern: "COUNT(*)", typ: count, most: rows}
+	case 1:
+		t = apply("COUNT("+distinct+"%s)", count, a)
+		t.most, t.inexact = rows, false
+	case 2, 3:
+		name := g.pick("SUM", "AVG")
+		if !a.typ.IsNumeric() || a.inexact || a.typ.ID == sqltype.Float {
+			break
+		}
+		if a.typ.ID == sqltype.TinyInt || a.typ.ID == sqltype.SmallInt || a.typ.ID == sqltype.Integer && a.most*rows >= 1<<31 {
+			a = apply("CAST(%s AS BIGINT)", sqltype.BigIntType, a)
+		}
+		if a.most*rows > 1e12 {
+			break
+		}
+		t = apply(name+"("+distinct+"%s)", a.typ, a)
+		t.most *= rows
+		t.inexact = a.typ.ID == sqltype.Double && name == "AVG"
+	}
+	if t == nil {
+		t = apply(g.pick("MIN", "MAX")+"("+distinct+"%s)", a.typ, a)
+	}
+	if g.chance(5) {
+		t = apply("%s FILTER (WHERE %s)", t.typ, t, g.boolean(1))
+		t.most, t.inexact = t.args[0].most, t.args[0].inexact
+	}
+	return t
+}
+
+// term draws an expression of a type. It has no rounding that depends on the order of
+// evaluation, and cannot fail.
+func (g *grammar) term(t sqltype.Type, depth int) *term {
+	if depth <= 0 || g.chance(3) {
+		return g.leaf(t)
+	}
+	same := func() *term { return g.term(t, depth-1) }
+	switch g.r.IntN(8) {
+	case 0:
+		return apply("CASE WHEN %s THEN %s ELSE %s END", t, g.boolean(depth-1), same(), same())
+	case 1:
+		return apply("CASE WHEN %s THEN %s WHEN %s THEN %s END", t, g.boolean(depth-1), same(), g.boolean(depth-1), same())
+	case 2:
+		return apply("COALESCE(%s, %s)", t, same(), same())
+	case 3:
+		return apply("NULLIF(%s, %s)", t, same(), same())
+	}
+	switch {
+	case t.ID == sqltype.Boolean:
+		return g.boolean(depth)
+	case t.IsString():
+		return g.text(depth)
+	case t.IsNumeric():
+		return g.numeric(t, depth)
+	}
+	return apply(g.pick("GREATEST", "LEAST")+"(%s, %s)", t, same(), same())
+}
+
+// leaf draws a column or a literal.
+func (g *grammar) leaf(t sqltype.Type) *term {
+	fits := slices.DeleteFunc(slices.Clone(g.scope), func(c *term) bool { return c.typ.ID != t.ID })
+	if len(fits) > 0 && g.r.IntN(6) > 0 {
+		return fits[g.r.IntN(len(fits))]
+	}
+	if g.chance(6) {
+		return &term{pattern: "CAST(NULL AS " + t.Optional().String() + ")", typ: t}
+	}
+	out := &term{typ: t, most: most}
+	switch t.ID {
+	case sqltype.Boolean:
+		out.pattern = g.pick("TRUE", "FALSE")
+	case sqltype.Float, sqltype.Double:
+		out.pattern = fmt.Sprintf("CAST(%g AS %s)", float64(g.r.IntN(4*most))/4, t.ID)
+	case sqltype.Decimal:
+		out.pattern = g.pick("0.5", "1.25", "3.00", "0.0", "CAST(2 AS DECIMAL(20, 4))")
+	case sqltype.Char, sqltype.Varchar:
+		out.pattern = "'" + strings.ReplaceAll(strings.ReplaceAll(sampleTexts[g.r.IntN(len(sampleTexts))], "'", "''"), "%", "%%") + "'"
+	case sqltype.Date:
+		out.pattern = g.pick("DATE '1970-01-01'", "DATE '1969-12-31'", "DATE '2000-02-29'")
+	case sqltype.Timestamp:
+		out.pattern = g.pick("TIMESTAMP '1970-01-01 00:00:00'", "TIMESTAMP '1969-12-31 12:00:00.000'", "TIMESTAMP '2000-02-29 23:59:59.999'")
+	case sqltype.Integer:
+		out.pattern = fmt.Sprint(g.r.IntN(most))
+	default:
+		out.pattern = fmt.Sprintf("CAST(%d AS %s)", g.r.IntN(most), t.ID)
+	}
+	return out
+}
+
+// ceiling is the largest bound that a number of a type may have.
+func ceiling(t sqltype.Type) float64 {
+	switch t.ID {
+	case sqltype.TinyInt:
+		return 1<<7 - 1
+	case sqltype.SmallInt:
+		return 1<<15 - 1
+	case sqltype.Integer:
+		return 1<<31 - 1
+	case sqltype.BigInt:
+		return 1 << 62
+	case sqltype.Decimal:
+		return 1e14
+	}
+	return 1e6
+}
+
+func (g *grammar) numeric(t sqltype.Type, depth int) *term {
+	x := g.term(t, depth-1)
+	y := g.term(t, depth-1)
+	exact := !t.IsApprox()
+	grown := func(pattern string, bound float64) *term {
+		if bound > ceiling(t) || t.ID == sqltype.Float {
+			return x
+		}
+		out := apply(pattern, t, x, y)
+		out.most = bound
+		return out
+	}
+	switch g.r.IntN(9) {
+	case 0:
+		return grown("(%s + %s)", x.most+y.most)
+	case 1:
+		return grown("(%s - %s)", x.most+y.most)
+	case 2:
+		return grown("(%s * %s)", x.most*y.most)
+	case 3:
+		if t.ID == sqltype.Decimal || t.ID == sqltype.Float {
+			break // a small divisor makes a large quotient
+		}
+		out := grown("(%s / NULLIF(%s, 0))", x.most)
+		if !exact {
+			out = apply("(%s / CAST(2 AS DOUBLE))", t, x)
+		}
+		return out
+	case 4:
+		if exact {
+			return apply("CASE WHEN %[2]s <> 0 THEN MOD(%[1]s, %[2]s) END", t, x, y)
+		}
+	case 5:
+		if exact {
+			return apply("(- %s)", t, x)
+		}
+	case 6:
+		return apply("ABS(%s)", t, x)
+	case 7:
+		from := columnTypes[1+g.r.IntN(4)]
+		if z := g.term(from, depth-1); z.most <= ceiling(t) {
+			return apply("CAST(%s AS "+g.name(t)+")", t, z)
+		}
+	case 8:
+		if exact && t.ID != sqltype.Decimal {
+			out := apply("CAST(CHAR_LENGTH(%s) AS "+g.name(t)+")", t, g.leaf(sqltype.StringType))
+			out.most = 100
+			return out
+		}
+	}
+	return apply(g.pick("GREATEST", "LEAST")+"(%s, %s)", t, x, y)
+}
+
+// name is a type to cast to.
+func (g *grammar) name(t sqltype.Type) string {
+	if t.ID == sqltype.Decimal {
+		return "DECIMAL(20, 4)"
+	}
+	return t.ID.String()
+}
+
+func (g *grammar) text(depth int) *term {
+	t := sqltype.StringType
+	x := g.term(t, depth-1)
+	switch g.r.IntN(6) {
+	case 0:
+		return apply(g.pick("UPPER", "LOWER")+"(%s)", t, x)
+	case 1:
+		return apply("(%s || %s)", t, x, g.leaf(t))
+	case 2:
+		return apply("SUBSTRING(%s, "+g.pick("1", "2", "3")+", "+g.pick("0", "1", "2")+")", t, x)
+	case 3:
+		return apply("REPLACE(%s, 'a', "+g.pick("''", "'bb'")+")", t, x)
+	}
+	from := []sqltype.Type{sqltype.BoolType, sqltype.IntType, sqltype.BigIntType, sqltype.DateType}[g.r.IntN(4)]
+	return apply("CAST(%s AS STRING)", t, g.term(from, depth-1))
+}
+
+func (g *grammar) boolean(depth int) *term {
+	t := sqltype.BoolType
+	if depth < 0 || g.chance(12) {
+		return g.leaf(t)
+	}
+	b := func() *term { return g.boolean(depth - 1) }
+	typ := g.randomType()
+	x := func() *term { return g.term(typ, depth-1) }
+	switch g.r.IntN(14) {
+	case 0:
+		return apply("(%s AND %s)", t, b(), b())
+	case 1:
+		return apply("(%s OR %s)", t, b(), b())
+	case 2:
+		return apply("(NOT %s)", t, b())
+	case 3:
+		return apply("(%s IS "+g.pick("TRUE", "FALSE", "UNKNOWN", "NOT TRUE", "NOT FALSE", "NOT UNKNOWN")+")", t, b())
+	case 4:
+		return apply("(%s IS "+g.pick("NULL", "NOT NULL")+")", t, x())
+	case 5:
+		return apply("(%s IN (%s, %s))", t, x(), g.leaf(typ), g.leaf(typ))
+	case 6:
+		return apply("(%s NOT IN (%s, %s, %s))", t, x(), g.leaf(typ), g.leaf(typ), g.leaf(typ))
+	case 7:
+		return apply("(%s "+g.pick("", "NOT ")+"BETWEEN %s AND %s)", t, x(), x(), x())
+	case 8:
+		return apply("(%s "+g.pick("", "NOT ")+"LIKE '"+g.pick("%%", "a%%", "_", "%%b", "%%a%%")+"')", t, g.term(sqltype.StringType, depth-1))
+	case 9:
+		return apply("(%s IS "+g.pick("", "NOT ")+"DISTINCT FROM %s)", t, x(), x())
+	}
+	return apply("(%s "+g.pick("=", "=", "<>", "<", "<=", ">", ">=")+" %s)", t, x(), x())
+}

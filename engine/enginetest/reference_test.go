@@ -1,0 +1,518 @@
+package enginetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/enginetest"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/internal/ref"
+)
+
+// trial is a random query over random tables.
+type trial struct {
+	tables []*randomTable
+	query  *query
+	insert insertion
+	seed   uint64 // of schedules
+
+	faults   enginetest.Faults // of schedules
+	sabotage func(*exec.Graph) // alters the graph of schedules, or is nil
+
+	rows  int           // of the result
+	marks *atomic.Int64 // at which results have been compared
+}
+
+// unsplit is the trial with one split for each table.
+func (c *trial) unsplit() *trial {
+	u := *c
+	u.tables = slices.Clone(c.tables)
+	for i, t := range u.tables {
+		one := *t
+		one.splits = 1
+		u.tables[i] = &one
+	}
+	return &u
+}
+
+// insertion says where the rows of a query go.
+type insertion uint8
+
+const (
+	collected insertion = iota
+	retracted           // to a table that takes -U
+	upserted            // to a table with a key, that of the groups
+)
+
+func newTrial(seed uint64) *trial {
+	r := rand.New(rand.NewPCG(seed, 2))
+	c := &trial{seed: seed, marks: new(atomic.Int64)}
+	steps := []int{1, 8, 8, 20, 20, 40}[r.IntN(6)]
+	for i := range 1 + r.IntN(3) {
+		c.tables = append(c.tables, newRandomTable(r, fmt.Sprintf("t%d", i), steps-r.IntN(steps/2+1)))
+	}
+	g := &grammar{r: r, tables: c.tables, leaves: 1 + r.IntN(4)}
+	c.query = g.query(r.IntN(3), nil)
+	switch q := c.query; {
+	case len(q.keys) > 0 && !q.distinct && r.IntN(3) == 0:
+		c.insert = upserted
+	case r.IntN(8) == 0:
+		c.insert = retracted
+	case r.IntN(10) == 0:
+		q.limit = []string{" LIMIT 3", " LIMIT 0", " LIMIT 5 OFFSET 2"}[r.IntN(3)]
+	}
+	return c
+}
+
+// sql is the statement of the trial.
+func (c *trial) sql() string {
+	q := c.query.String()
+	switch c.insert {
+	case retracted:
+		return "INSERT INTO result " + q
+	case upserted:
+		var known []string
+		for _, it := range c.query.items[:len(c.query.keys)] {
+			known = append(known, it.name+" IS NOT NULL")
+		}
+		return "INSERT INTO result SELECT * FROM (" + q + ") AS q WHERE " + strings.Join(known, " AND ")
+	}
+	return q
+}
+
+// String is the trial as a conformance case.
+func (c *trial) String() string {
+	var s strings.Builder
+	s.WriteString("tables\n")
+	for _, t := range c.tables {
+		s.WriteString(t.declaration() + "\n")
+	}
+	fmt.Fprintf(&s, "----\n\nrun fold\n%s;\n", c.sql())
+	for _, t := range c.tables {
+		for _, ch := range t.changes() {
+			fmt.Fprintf(&s, "%s %s %s\n", t.name, ch.kind, ref.Key(t.schema.Types(), ch.row))
+		}
+	}
+	s.WriteString("----\n")
+	return s.String()
+}
+
+// open starts an engine that knows the tables. The last result is the sink.
+func (c *trial) open(ctx context.Context, cfg engine.Config) (*engine.Engine, *capture, error) {
+	lib := &library{tables: c.tables, sink: &capture{}}
+	cfg.Connectors = []connector.Connector{lib}
+	e, err := engine.Open(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	create := func(declaration string) error {
+		_, err := e.ExecuteSQL(ctx, "CREATE TABLE "+declaration+" WITH ('connector' = 'random')")
+		return err
+	}
+	for _, t := range c.tables {
+		declaration := strings.TrimSuffix(strings.TrimSuffix(t.declaration(), " retract"), " upsert")
+		if err := create(declaration); err != nil {
+			return e, nil, err
+		}
+	}
+	p, err := e.Plan(ctx, c.query.String(), true)
+	if err != nil {
+		return e, nil, err
+	}
+	schema := p.Roots[0].Schema()
+	lib.sink.types = schema.Types()
+	if c.insert == collected {
+		return e, lib.sink, nil
+	}
+	cols := make([]string, len(schema))
+	for i, col := range schema {
+		cols[i] = col.Name + " " + col.Type.String()
+	}
+	if c.insert == upserted {
+		lib.sink.key = len(c.query.keys)
+		cols = append(cols, "PRIMARY KEY ("+strings.Join(schema.Names()[:lib.sink.key], ", ")+") NOT ENFORCED")
+	}
+	return e, lib.sink, create("result (" + strings.Join(cols, ", ") + ")")
+}
+
+// now gives the tables after prefixes of their changes.
+func (c *trial) now(prefix func(t *randomTable, all int) int) ref.Tables {
+	return func(n *plan.Scan) ([]ref.Row, error) {
+		for _, t := range c.tables {
+			if t.name == n.Table.ID.Object {
+				changes := t.changes()
+				return t.after(changes[:prefix(t, len(changes))]), nil
+			}
+		}
+		panic("no table " + n.Table.ID.Object)
+	}
+}
+
+func everything(_ *randomTable, all int) int { return all }
+
+// errSkip is for trials that say nothing: the engine or the reference refuses them.
+var errSkip = errors.New("skipped")
+
+// skip marks an error as one for which a trial is left out.
+func skip(err error) error { return fmt.Errorf("%w: %w", errSkip, err) }
+
+func code(err error) errs.Code {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// want computes the query by the textbook.
+func (c *trial) want(ctx context.Context) (enginetest.Result, error) {
+	e, _, err := c.open(ctx, engine.Config{})
+	if e != nil {
+		defer e.Close()
+	}
+	if err != nil {
+		return enginetest.Result{}, skip(err)
+	}
+	r, err := enginetest.Reference(ctx, e, c.sql(), c.now(everything))
+	if err != nil {
+		return r, skip(err)
+	}
+	return r, nil
+}
+
+// compare holds the content of a sink against the result that is wanted.
+func compare(got map[string]int, want enginetest.Result) error {
+	types := want.Schema.Types()
+	diff, n := map[string]int{}, 0
+	for text, count := range got {
+		diff[text] += count
+		n += count
+	}
+	for _, r := range want.Rows {
+		diff[ref.Key(types, r)]--
+	}
+	ok := true
+	for _, count := range diff {
+		ok = ok && (count == 0 || count < 0 && want.Take >= 0)
+	}
+	if ok && (want.Take < 0 || want.Take == n) {
+		return nil
+	}
+	var s strings.Builder
+	fmt.Fprintf(&s, "of %d rows, %d wanted, the engine has", n, len(want.Rows))
+	for text, count := range diff {
+		if count != 0 {
+			fmt.Fprintf(&s, "\n\t%+d  %s", count, text)
+		}
+	}
+	return errors.New(s.String())
+}
+
+// way is one way to run a query.
+type way struct {
+	batch, parallel int
+	scheduled       bool // by seed, on one goroutine
+	unsplit         bool // with tables of one split, so that it is known what was read
+}
+
+func (w way) String() string {
+	if w.scheduled {
+		return fmt.Sprintf("batch %d, parallelism %d, by schedule", w.batch, w.parallel)
+	}
+	return fmt.Sprintf("batch %d, parallelism %d", w.batch, w.parallel)
+}
+
+var ways = []way{
+	{batch: 1, parallel: 1}, {batch: 7, parallel: 1}, {batch: 8192, parallel: 1}, {batch: 1, parallel: 2}, {batch: 7, parallel: 2}, {batch: 8192, parallel: 2},
+	{batch: 0, parallel: 2, scheduled: true},
+	{batch: 0, parallel: 2, scheduled: true, unsplit: true},
+	{batch: 1, parallel: 1, scheduled: true, unsplit: true},
+}
+
+// run runs the query in a way and compares the result.
+func (c *trial) run(ctx context.Context, w way, want enginetest.Result) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("it hangs"))
+	defer cancel()
+	if w.unsplit {
+		c = c.unsplit()
+	}
+	e, sink, err := c.open(ctx, engine.Config{BatchSize: max(w.batch, 1), Parallelism: w.parallel})
+	if e != nil {
+		defer e.Close()
+	}
+	if err != nil {
+		return skip(err)
+	}
+	if _, err := e.Graph(ctx, c.sql(), sink); err != nil {
+		if e := code(err); e == errs.Unsupported || e == errs.Changelog {
+			return skip(err)
+		}
+		return fmt.Errorf("planning: %w", err)
+	}
+	if w.scheduled {
+		return c.runSchedule(ctx, e, sink, w, want)
+	}
+	q, err := e.ExecuteSQL(ctx, c.sql())
+	if err != nil {
+		return err
+	}
+	var changes []rowChange
+	for q.Changelog() != nil {
+		b, err := q.Changelog().Next(ctx)
+		if err == io.EOF {
+			break
+		} else if err != nil {
+			return err
+		}
+		changes = appendChanges(changes, sink.types, b)
+		b.Release()
+	}
+	if err := q.Wait(ctx); err != nil {
+		return err
+	}
+	for _, s := range sink.shards {
+		for _, epoch := range s.epochs {
+			changes = append(changes, epoch...)
+		}
+	}
+	got, err := fold(changes, sink.types, sink.key)
+	if err != nil {
+		return err
+	}
+	return compare(got, want)
+}
+
+// runSchedule compares at some of the marks as well, when tables have one split:
+// there the sink shows the result of the rows read so far.
+func (c *trial) runSchedule(ctx context.Context, e *engine.Engine, sink *capture, w way, want enginetest.Result) error {
+	g, err := e.Graph(ctx, c.sql(), sink)
+	if err != nil {
+		return err
+	}
+	if c.sabotage != nil {
+		c.sabotage(g)
+	}
+	read := tapShelves(g)
+	var wrong error
+	marks := want.Take < 0 && w.unsplit
+	s := enginetest.Schedule{Graph: g, Seed: c.seed, Parallelism: w.parallel, BatchSize: w.batch, Faults: c.faults}
+	s.Hooks.Epoch = func(m exec.Mark) {
+		// At the first marks, then at ever fewer of them.
+		if marks = marks && wrong == nil; !marks || m.Epoch&(m.Epoch-1) != 0 {
+			return
+		}
+		scans := map[string]int{}
+		for _, t := range read {
+			n := t.until(m.Epoch)
+			if have, ok := scans[t.table]; ok && have != n {
+				return // two scans of a table are at different places
+			}
+			scans[t.table] = n
+		}
+		now, err := enginetest.Reference(ctx, e, c.sql(), c.now(func(t *randomTable, _ int) int { return scans[t.name] }))
+		if err != nil {
+			return
+		}
+		got, err := sink.table(int(m.Epoch))
+		if err == nil {
+			err = compare(got, now)
+		}
+		if c.marks.Add(1); err != nil {
+			wrong = fmt.Errorf("at the mark of epoch %d, after %v changes: %w", m.Epoch, scans, err)
+		}
+	}
+	if err := s.Run(); err != nil {
+		return err
+	}
+	if wrong != nil {
+		return wrong
+	}
+	got, err := sink.table(1 << 30)
+	if err != nil {
+		return err
+	}
+	return compare(got, want)
+}
+
+// scanTap counts the rows of one scan by epoch, over its shards.
+type scanTap struct {
+	table string
+	taps  []*tap
+}
+
+func (s *scanTap) until(epoch uint64) (n int) {
+	for _, t := range s.taps {
+		n += t.until[epoch-1]
+	}
+	return n
+}
+
+// tapShelves puts a tap behind every scan of a random table.
+func tapShelves(g *exec.Graph) (out []*scanTap) {
+	behind := map[*exec.Node]*exec.Node{}
+	var nodes []*exec.Node
+	for _, n := range g.Nodes {
+		for i, in := range n.Inputs {
+			if t, ok := behind[in.From]; ok {
+				n.Inputs[i].From = t
+			}
+		}
+		nodes = append(nodes, n)
+		if src, ok := n.Source.(*shelf); ok {
+			s := &scanTap{table: src.name}
+			out = append(out, s)
+			t := &exec.Node{ID: n.ID + "/tap", Name: "tap", Inputs: []exec.Edge{{From: n}}, New: func(int) (exec.Operator, error) {
+				s.taps = append(s.taps, &tap{})
+				return s.taps[len(s.taps)-1], nil
+			}}
+			behind[n] = t
+			nodes = append(nodes, t)
+		}
+	}
+	g.Nodes = nodes
+	return out
+}
+
+// check runs a trial in all ways. It returns the first way that fails.
+func (c *trial) check(ctx context.Context) (way, error) {
+	want, err := c.want(ctx)
+	if err != nil {
+		return way{}, err
+	}
+	c.rows = len(want.Rows)
+	for _, w := range ways {
+		if err := c.run(ctx, w, want); err != nil {
+			return w, err
+		}
+	}
+	return way{}, nil
+}
+
+// again reports how a smaller trial fails in the given way, or nil.
+func (c *trial) again(ctx context.Context, w way) error {
+	want, err := c.want(ctx)
+	if err == nil {
+		err = c.run(ctx, w, want)
+	}
+	if errors.Is(err, errSkip) {
+		return nil
+	}
+	return err
+}
+
+// blame says whether the plan that runs means the same as the statement.
+func (c *trial) blame(ctx context.Context) string {
+	e, _, err := c.open(ctx, engine.Config{})
+	if err != nil {
+		return err.Error()
+	}
+	defer e.Close()
+	want, err := c.want(ctx)
+	if err != nil {
+		return err.Error()
+	}
+	got, err := enginetest.Optimized(ctx, e, c.sql(), c.now(everything))
+	if err != nil {
+		return "the plan cannot be evaluated: " + err.Error()
+	}
+	rows := map[string]int{}
+	for _, r := range got.Rows {
+		rows[ref.Key(got.Schema.Types(), r)]++
+	}
+	if err := compare(rows, enginetest.Result{Schema: want.Schema, Rows: want.Rows, Take: -1}); err != nil {
+		return "the planner has changed the meaning: " + err.Error()
+	}
+	return "the plan is right, an operator is not"
+}
+
+func TestRandomQueriesAgreeWithTheReference(t *testing.T) {
+	n := uint64(500)
+	switch {
+	case os.Getenv("WEIR_SOAK") != "":
+		n = 20_000
+	case testing.Short():
+		n = 60
+	}
+	var next, skipped, full, marks atomic.Int64
+	for range runtime.GOMAXPROCS(0) {
+		t.Run("worker", func(t *testing.T) {
+			t.Parallel()
+			for !t.Failed() {
+				seed := uint64(next.Add(1))
+				if seed > n {
+					return
+				}
+				c := newTrial(seed)
+				w, err := c.check(t.Context())
+				full.Add(int64(min(c.rows, 1)))
+				marks.Add(c.marks.Load())
+				switch {
+				case errors.Is(err, errSkip):
+					skipped.Add(1)
+					t.Logf("seed %d: %v\n%s", seed, err, c.sql())
+				case err != nil:
+					small := c.shrink(t.Context(), w)
+					t.Errorf("seed %d, %v: %v\n\nThe smallest that fails: %v\n(%s)\n\n%s", seed, w, err, small.again(t.Context(), w), small.blame(t.Context()), small)
+				}
+			}
+		})
+	}
+	t.Cleanup(func() {
+		t.Logf("%d queries, %d of them skipped, %d with rows, compared at %d marks", n, skipped.Load(), full.Load(), marks.Load())
+		if !t.Failed() && full.Load() < int64(n)/2 {
+			t.Error("too few queries have a result that says something")
+		}
+	})
+}
+
+// Each of these breaks the engine. What is not caught would be no reference.
+func TestTheReferenceCatchesSabotage(t *testing.T) {
+	for _, s := range []struct {
+		name     string
+		faults   enginetest.Faults
+		sabotage func(*exec.Graph)
+	}{
+		{name: "key groups by a seeded hash", faults: enginetest.Faults{Misroute: true}},
+		{name: "no alignment of marks", faults: enginetest.Faults{Unaligned: true}},
+		{name: "a pin forgotten", sabotage: around("Aggregate", func(o exec.Operator) exec.Operator { return &unpinned{Operator: o} })},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(300) {
+				c := newTrial(seed)
+				c.faults, c.sabotage = s.faults, s.sabotage
+				want, err := c.want(t.Context())
+				if err != nil {
+					continue
+				}
+				for _, w := range ways[6:] {
+					if err := c.run(t.Context(), w, want); err == nil || errors.Is(err, errSkip) {
+						continue
+					}
+					small := c.shrink(t.Context(), w)
+					if err := small.again(t.Context(), w); err == nil {
+						t.Fatalf("seed %d: what is smaller does not fail", seed)
+					} else {
+						t.Logf("seed %d: %.300v\n%s", seed, err, small)
+					}
+					return
+				}
+			}
+			t.Error("not caught in 300 seeds")
+		})
+	}
+}
