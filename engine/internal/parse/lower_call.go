@@ -165,7 +165,7 @@ func (l *lowering) callParts(call *Call, list sqlparser.SelectExprs, distinct bo
 			return
 		}
 	}
-	if distinct && len(call.Args) == 0 {
+	if distinct && len(call.Args) == 0 && !call.Star {
 		l.fail(errs.New(errs.Syntax, call.At, "DISTINCT needs an argument"))
 	}
 }
