@@ -72,6 +72,11 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 		return nil, err
 	}
 	q := &Query{statement: statement}
+	for _, root := range p.Roots {
+		if sink, ok := root.(*plan.Sink); ok {
+			q.targets = append(q.targets, target(sink))
+		}
+	}
 	var collect connector.Sink
 	if root, ok := p.Roots[0].(*plan.Collect); ok {
 		q.schema, q.mode = root.Schema(), root.Traits().Mode
@@ -105,6 +110,14 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 		e.mu.Unlock()
 	}()
 	return q, nil
+}
+
+func target(s *plan.Sink) string {
+	name := s.Table.ID.Object
+	if path, ok := s.Table.Declaration.Options["path"]; ok {
+		name += " (" + path + ")"
+	}
+	return name
 }
 
 // Graph plans a query or INSERT and returns what would run, for package enginetest.

@@ -14,6 +14,7 @@ type Query struct {
 	schema    sqltype.Schema
 	mode      sqltype.ChangelogMode
 	log       *Changelog
+	targets   []string
 	job       *running
 }
 
@@ -40,6 +41,10 @@ func (q *Query) Mode() sqltype.ChangelogMode { return q.mode }
 // Changelog has the rows of SELECT, SHOW, DESCRIBE and EXPLAIN. It is nil for
 // statements without rows. There is one: every call returns the same.
 func (q *Query) Changelog() *Changelog { return q.log }
+
+// Targets says where an INSERT writes, one entry for each: the table's name, and the
+// path when it is a file.
+func (q *Query) Targets() []string { return q.targets }
 
 // Wait returns when the query has ended: nil after its inputs ended or it was
 // stopped, else the error that ended it. It returns ctx's error when that ends

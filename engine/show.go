@@ -174,23 +174,39 @@ const (
 	ExplainJSON                      // for programs
 )
 
-// Explain returns the plan of a query, an INSERT or a STATEMENT SET without running
-// it.
+// Explain returns the plans of a script's queries and INSERTs without running them.
+// Statements that define something (CREATE, SET, USE, ..) are executed. Several
+// plans are separated by an empty line.
 func (e *Engine) Explain(ctx context.Context, sql string, f ExplainFormat) (string, error) {
 	stmts, err := parse.Parse(sql)
 	if err != nil {
 		return "", err
 	}
-	if len(stmts) != 1 {
-		return "", errs.New(errs.Syntax, errs.At(sql, 0), "want one statement to explain, got %d", len(stmts))
+	var plans []string
+	for _, stmt := range stmts {
+		if x, ok := stmt.(*parse.Explain); ok && x.Stmt != nil {
+			stmt = x.Stmt
+		}
+		switch stmt.(type) {
+		case *parse.Query, *parse.Insert, *parse.StatementSet:
+			e.mu.Lock()
+			text, err := e.planText(ctx, stmt, f)
+			e.mu.Unlock()
+			if err != nil {
+				return "", err
+			}
+			plans = append(plans, text)
+		default:
+			if _, err := e.execute(ctx, stmt); err != nil {
+				return "", err
+			}
+		}
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	stmt := stmts[0]
-	if x, ok := stmt.(*parse.Explain); ok && x.Stmt != nil {
-		stmt = x.Stmt
+	if len(plans) == 0 {
+		return "", errs.New(errs.Invalid, errs.At(sql, 0), "there is no query to explain").
+			WithHint("EXPLAIN shows the plan of a SELECT or INSERT")
 	}
-	return e.planText(ctx, stmt, f)
+	return strings.Join(plans, "\n"), nil
 }
 
 func (e *Engine) planText(ctx context.Context, stmt parse.Statement, f ExplainFormat) (string, error) {

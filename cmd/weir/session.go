@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -155,10 +156,11 @@ func (s *session) show(ctx context.Context, q *engine.Query) error {
 		return nil
 	}
 	m := q.Metrics()
+	to := ""
 	if q.Changelog() == nil {
-		rows = m.SinkRows
+		rows, to = m.SinkRows, " to "+strings.Join(q.Targets(), ", ")
 	}
-	fmt.Fprintf(s.std.err, "weir: stopped: %s read, %s written\n", countRows(m.SourceRows), countRows(rows))
+	fmt.Fprintf(s.std.err, "weir: stopped: %s read, %s written%s\n", countRows(m.SourceRows), countRows(rows), to)
 	return errStopped
 }
 
@@ -208,7 +210,7 @@ func (s *session) printer(q *engine.Query) output.Printer {
 func (s *session) count(q *engine.Query, rows int64) {
 	switch {
 	case q.Statement() == "INSERT":
-		fmt.Fprintf(s.std.err, "%s written\n", countRows(q.Metrics().SinkRows))
+		fmt.Fprintf(s.std.err, "%s written to %s\n", countRows(q.Metrics().SinkRows), strings.Join(q.Targets(), ", "))
 	case q.Statement() == "SELECT" && s.format == output.Table:
 		fmt.Fprintf(s.std.err, "%s\n", countRows(rows))
 	}

@@ -86,7 +86,7 @@ func (c *Calc) Process(_ int, b *vector.Batch, out exec.Output) error {
 		case b.Len():
 			sel.Release()
 		default:
-			b = b.Select(sel)
+			b = c.passed(b, sel)
 			defer b.Release()
 		}
 	}
@@ -115,6 +115,36 @@ func (c *Calc) Process(_ int, b *vector.Batch, out exec.Output) error {
 	res := vector.NewBatch(dense.Len(), cols, kinds)
 	defer res.Release()
 	return out.Emit(res)
+}
+
+// passed narrows b to the selected rows. Of an update that the condition separates,
+// a -U that stays alone becomes -D, and a +U that does +I.
+func (c *Calc) passed(b *vector.Batch, sel *vector.Vector) *vector.Batch {
+	if b.InsertOnly() {
+		return b.Select(sel)
+	}
+	kinds, k := c.rt.Pool.NewKinds(b.Rows())
+	copy(k, b.Kinds())
+	rows := vector.Values[int32](sel)
+	before, beforePassed := -1, false
+	for i, next := 0, 0; i < b.Len(); i++ {
+		r := b.Row(i)
+		passed := next < len(rows) && int(rows[next]) == r
+		if passed {
+			next++
+		}
+		if before >= 0 && k[before] == vector.UpdateBefore && k[r] == vector.UpdateAfter && passed != beforePassed {
+			if passed {
+				k[r] = vector.Insert
+			} else {
+				k[before] = vector.Delete
+			}
+		}
+		before, beforePassed = r, passed
+	}
+	changed := b.WithKinds(kinds)
+	defer changed.Release()
+	return changed.Select(sel)
 }
 
 func releaseAll(vs []*vector.Vector) {
