@@ -69,7 +69,11 @@ type Encoding interface {
 	Extension() string
 	// Encoder begins a file.
 	Encoder(w io.Writer) (Encoder, error)
-	// Join writes to w one file that has the rows of several files of the format.
+	// Accepts returns an error when rows cannot be added to a file that is there,
+	// because it has other columns or another form.
+	Accepts(file io.ReadSeeker) error
+	// Join writes to w one file that has the rows of several files of the format,
+	// which Accepts has taken.
 	Join(w io.Writer, parts []io.ReadSeeker) error
 }
 
@@ -81,4 +85,34 @@ type Encoder interface {
 	Flush() error
 	// Close writes the end of the file. It does not close the writer.
 	Close() error
+}
+
+// JoinLines copies the rest of the parts to w, ending the last line of each. It is
+// the Join of formats whose records are lines.
+func JoinLines(w io.Writer, parts []io.ReadSeeker) error {
+	end := &lineEnd{w: w, last: '\n'}
+	for _, p := range parts {
+		if _, err := io.Copy(end, p); err != nil {
+			return err
+		}
+		if end.last != '\n' {
+			if _, err := end.Write([]byte{'\n'}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// lineEnd remembers the last byte.
+type lineEnd struct {
+	w    io.Writer
+	last byte
+}
+
+func (e *lineEnd) Write(b []byte) (int, error) {
+	if len(b) > 0 {
+		e.last = b[len(b)-1]
+	}
+	return e.w.Write(b)
 }

@@ -8,6 +8,7 @@ package datagen
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,7 +35,7 @@ func (Connector) Doc() string { return "makes up rows" }
 func (Connector) Options() []connector.Option {
 	return []connector.Option{
 		{Name: "number-of-rows", Type: connector.IntOption, Doc: "how many rows there are; by default no end, but that of the shortest sequence"},
-		{Name: "rows-per-second", Type: connector.IntOption, Doc: "how fast rows come; by default 10000 without 'number-of-rows', else as fast as possible"},
+		{Name: "rows-per-second", Type: connector.IntOption, Doc: "how fast rows come; by default 10000 when there is no end, else as fast as possible"},
 		{Name: "seed", Type: connector.IntOption, Default: "0", Doc: "the same seed gives the same rows"},
 		{Name: "fields.#.kind", Default: "random", Choices: []string{"random", "sequence"}, Doc: "how the values of a column come"},
 		{Name: "fields.#.min", Doc: "the smallest random value"},
@@ -43,7 +44,7 @@ func (Connector) Options() []connector.Option {
 		{Name: "fields.#.start", Doc: "the first value of a sequence"},
 		{Name: "fields.#.end", Doc: "the last value of a sequence"},
 		{Name: "fields.#.step", Doc: "what a sequence goes on by: a number, or a duration for timestamps; by default 1, 1 ms"},
-		{Name: "fields.#.max-past", Type: connector.DurationOption, Doc: "how long before now random timestamps may be; by default not at all"},
+		{Name: "fields.#.max-past", Type: connector.DurationOption, Doc: "how long before now random timestamps may be, where now is the start and goes on with 'rows-per-second'; by default not at all"},
 		{Name: "fields.#.null-rate", Type: connector.FloatOption, Doc: "the share of NULLs"},
 	}
 }
@@ -85,8 +86,15 @@ func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.
 	if err := checkFields(t, opt); err != nil {
 		return nil, err
 	}
+	if s.rate == 0 && s.rows < 0 && !hasEnd(t, opt) {
+		s.rate = defaultRate
+	}
+	if s.rate > maxRate {
+		s.rate = 0
+	}
+	now := s.now()
 	for _, col := range t.Schema {
-		g, length, err := newField(col, opt, s.now())
+		g, length, err := newField(col, opt, now, s.rate)
 		if err != nil {
 			return nil, err
 		}
@@ -95,13 +103,14 @@ func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.
 			s.rows = length
 		}
 	}
-	switch {
-	case s.rate == 0 && s.rows < 0:
-		s.rate = defaultRate
-	case s.rate > maxRate:
-		s.rate = 0
-	}
 	return s, nil
+}
+
+// hasEnd reports whether a sequence ends the table.
+func hasEnd(t *connector.Table, opt connector.Options) bool {
+	return slices.ContainsFunc(t.Schema, func(c sqltype.Column) bool {
+		return opt.Text("fields."+c.Name+".kind") == "sequence" && opt.Given("fields."+c.Name+".end")
+	})
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -253,6 +253,19 @@ func TestRate(t *testing.T) {
 	}
 }
 
+// Timestamps go on with the rows at the rate given, whenever they are made.
+func TestTimes(t *testing.T) {
+	schema := sqltype.Schema{{Name: "at", Type: sqltype.TimestampOf(3)}}
+	s, err := source(t, (&clock{now: noon}).connector(), schema, "number-of-rows", "4", "rows-per-second", "8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(read(t, s, schema, connector.Scan{}, 3), " ")
+	if want := "+I[2026-01-02 12:00:00] +I[2026-01-02 12:00:00.125] +I[2026-01-02 12:00:00.25] +I[2026-01-02 12:00:00.375]"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	schema := sqltype.Schema{{Name: "id", Type: sqltype.TinyType.Required()}, {Name: "ok", Type: sqltype.BoolType}}
 	for _, tt := range []struct {

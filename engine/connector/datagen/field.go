@@ -23,6 +23,7 @@ type field struct {
 	step       int64
 	low        int64  // smallest random value
 	span       uint64 // number of random values; 0: all of int64
+	rate       int64  // of a time that goes on with the rows, in rows a second; 0: it stands
 	flow, fmax float64
 	length     int
 }
@@ -47,9 +48,9 @@ func checkFields(t *connector.Table, opt connector.Options) error {
 	return nil
 }
 
-// newField reads the options of a column. length is that of a sequence with an
-// end, else -1.
-func newField(col sqltype.Column, opt connector.Options, now time.Time) (f field, length int64, err error) {
+// newField reads the options of a column of a table whose rows come at a rate (0:
+// at once). length is that of a sequence with an end, else -1.
+func newField(col sqltype.Column, opt connector.Options, now time.Time, rate int64) (f field, length int64, err error) {
 	prefix := "fields." + col.Name + "."
 	f = field{t: col.Type, step: 1, key: mix(uint64(opt.Int("seed")) ^ hashName(col.Name))}
 	if f.nullRate = opt.Float(prefix + "null-rate"); f.nullRate < 0 || f.nullRate > 1 {
@@ -64,7 +65,7 @@ func newField(col sqltype.Column, opt connector.Options, now time.Time) (f field
 		length = o.sequenceOf(&f)
 	} else {
 		length = -1
-		o.randomOf(&f, now)
+		o.randomOf(&f, now, rate)
 	}
 	return f, length, o.err
 }
@@ -182,10 +183,10 @@ func (o *fieldOptions) sequenceOf(f *field) (length int64) {
 	return int64(n) + 1
 }
 
-func (o *fieldOptions) randomOf(f *field, now time.Time) {
+func (o *fieldOptions) randomOf(f *field, now time.Time, rate int64) {
 	switch {
 	case f.t.IsInteger(), f.t.ID == sqltype.Date, f.t.ID == sqltype.Time, f.t.ID == sqltype.Decimal, f.t.IsTimestamp():
-		o.integers(f, now)
+		o.integers(f, now, rate)
 	case f.t.IsApprox():
 		f.flow, f.fmax = o.float("min", 0), o.float("max", 1)
 		if f.fmax < f.flow {
@@ -210,7 +211,7 @@ func (o *fieldOptions) randomOf(f *field, now time.Time) {
 	}
 }
 
-func (o *fieldOptions) integers(f *field, now time.Time) {
+func (o *fieldOptions) integers(f *field, now time.Time, rate int64) {
 	low, high := o.least(), o.most()
 	switch f.t.ID {
 	case sqltype.Decimal:
@@ -224,6 +225,9 @@ func (o *fieldOptions) integers(f *field, now time.Time) {
 		per := int64(math.Pow10(9 - f.t.UnitDigits()))
 		high = now.UnixNano() / per
 		low = high - int64(o.opt.Duration(o.prefix+"max-past"))/per
+	}
+	if f.t.IsTimestamp() && !o.opt.Given(o.prefix+"min") && !o.opt.Given(o.prefix+"max") {
+		f.rate = rate
 	}
 	low, high = o.value("min", low), o.value("max", high)
 	if high < low {

@@ -171,6 +171,16 @@ func integers[T int8 | int16 | int32 | int64](p *vector.Pool, f *field, row uint
 		dst[i] = T(low + int64(hi))
 		state += golden
 	}
+	if f.rate > 0 {
+		second := int64(1)
+		for range f.t.UnitDigits() {
+			second *= 10
+		}
+		for i := range dst {
+			r := int64(row) + int64(i)
+			dst[i] += T(r/f.rate*second + r%f.rate*second/f.rate)
+		}
+	}
 	return v
 }
 

@@ -3,7 +3,6 @@ package filesystem
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -32,7 +31,7 @@ func (c *committer) Commit(handles [][]byte) error {
 		case !h.Single:
 			err = move(h.Hidden, h.Target)
 		case h.Checkpoint != connector.Final:
-			err = move(h.Hidden, c.segment(h.Checkpoint))
+			err = move(h.Hidden, h.Segment)
 		default:
 			err = c.complete(h)
 		}
@@ -63,10 +62,6 @@ func move(from, to string) error {
 		}
 	}
 	return err
-}
-
-func (c *committer) segment(checkpoint uint64) string {
-	return c.hiddenName(fmt.Sprintf("segment-%020d", checkpoint))
 }
 
 // segments lists the files of earlier checkpoints, in order.

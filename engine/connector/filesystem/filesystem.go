@@ -35,7 +35,7 @@ func (Connector) Doc() string { return "a file, the files of a folder, or standa
 // Options are the connector's own and those of its formats.
 func (c Connector) Options() []connector.Option {
 	out := []connector.Option{
-		{Name: "path", Required: true, Doc: "a file, a folder, a pattern such as 'logs/*.csv', or '-' for standard input or output"},
+		{Name: "path", Required: true, Doc: "a file, a folder, a pattern such as 'logs/*.csv', or '-' for standard input or output; what does not exist yet is made a file when the name has an extension, else a folder"},
 		{Name: "format", Choices: c.formatNames(), Doc: "the format of the files; by default what the file's name ends in"},
 		{Name: "sink.exists", Default: "append", Choices: []string{"append", "replace", "error"}, Doc: "what happens to a file that is written and exists already"},
 	}

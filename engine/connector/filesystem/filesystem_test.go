@@ -122,7 +122,7 @@ func TestSourceErrors(t *testing.T) {
 		{[]string{"path", "D/flights"}, `line 2:3: the option 'format' is missing; choose one of 'csv', 'json', 'parquet'`, errs.Option},
 		{[]string{"path", "D/flights.csv", "json.changelog", "true"}, `line 2:3: the option 'json.changelog' is for format json, not csv`, errs.Option},
 		{[]string{"path", "D/flights.csv", "csv.headr", "true"}, `line 2:3: unknown option 'csv.headr' for table "t"; did you mean "csv.header"?`, errs.Option},
-		{[]string{"format", "csv"}, `line 1:14: table "t" needs the option 'path': a file, a folder, a pattern such as 'logs/*.csv', or '-' for standard input or output`, errs.Option},
+		{[]string{"format", "csv"}, `line 1:14: table "t" needs the option 'path': a file, a folder, a pattern such as 'logs/*.csv', or '-' for standard input or output; what does not exist yet is made a file when the name has an extension, else a folder`, errs.Option},
 	} {
 		options := slices.Clone(tt.options)
 		for i := range options {
@@ -437,18 +437,43 @@ func TestRecovery(t *testing.T) {
 func TestSinkErrors(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "file"), "")
+	write(t, filepath.Join(dir, "other.csv"), "key,label\n1,a\n")
+	write(t, filepath.Join(dir, "array.json"), "[]")
+	write(t, filepath.Join(dir, "text.parquet"), "text")
 	for _, tt := range []struct {
 		options []string
 		want    string
 	}{
 		{[]string{"path", dir + "/*.csv", "format", "csv"}, `line 2:3: a pattern cannot be written to; name a file or a folder`},
 		{[]string{"path", dir + "/file/out.csv"}, `line 2:3: "D/file/out.csv" cannot be written: D/file: not a directory`},
+		{[]string{"path", dir + "/other.csv"}, `line 2:3: rows cannot be added to the file "D/other.csv": it does not begin with the header "id,name"; name another file, or set 'sink.exists' = 'replace'`},
+		{[]string{"path", dir + "/array.json"}, `line 2:3: rows cannot be added to the file "D/array.json": it is a JSON array, not JSON lines; name another file, or set 'sink.exists' = 'replace'`},
 		{[]string{"path", dir + "/out.csv", "csv.header", "skip"}, `line 2:3: 'csv.header' = 'skip' is for reading only; use 'true' or 'false'`},
 	} {
 		_, err := begin(t, files(), 1, tt.options...)
 		if got := strings.ReplaceAll(fmt.Sprint(err), dir, "D"); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
+	}
+	if _, err := begin(t, files(), 1, "path", filepath.Join(dir, "text.parquet")); errs.CodeOf(err) != errs.Output {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Rows are added behind a last line without an end.
+func TestAppendToOpenLine(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "out.csv"), "id,name\n1,a")
+	r, err := begin(t, files(), 1, "path", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(t, 0, []string{"2", "b"})
+	if err := r.commit.Commit(r.prepare(t, connector.Final)); err != nil {
+		t.Fatal(err)
+	}
+	r.close(t)
+	if got, err := os.ReadFile(path); err != nil || string(got) != "id,name\n1,a\n2,b\n" {
+		t.Errorf("got %q, %v", got, err)
 	}
 }
 

@@ -48,11 +48,34 @@ func (s *sink) Writer(_ context.Context, shard, _ int) (connector.Writer, error)
 	if err := os.MkdirAll(s.folder, 0o777); err != nil {
 		return nil, s.failed(err)
 	}
+	if err := s.checkExisting(); err != nil {
+		return nil, err
+	}
 	w := &writer{sink: s, shard: shard}
 	if err := w.begin(); err != nil {
 		return nil, err
 	}
 	return w, nil
+}
+
+// checkExisting finds out before any row flows whether rows can be added.
+func (s *sink) checkExisting() error {
+	if s.file == "" || s.exists != "append" {
+		return nil
+	}
+	f, err := os.Open(filepath.Join(s.folder, s.file))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return s.failed(err)
+	}
+	defer f.Close()
+	if err := s.encoding.Accepts(f); err != nil {
+		return errs.New(errs.Output, s.pos, "rows cannot be added to the file %q: %w", f.Name(), err).
+			WithHint("name another file, or set 'sink.exists' = 'replace'")
+	}
+	return nil
 }
 
 func (s *sink) Committer(context.Context) (connector.Committer, error) {
@@ -79,8 +102,9 @@ func (s *sink) hiddenName(stage string) string {
 
 // handle is what Prepare hands to Commit.
 type handle struct {
-	Hidden     string `json:"hidden,omitempty"` // what was written; "": nothing since the last checkpoint
-	Target     string `json:"target"`           // the name it gets
+	Hidden     string `json:"hidden,omitempty"`  // what was written; "": nothing since the last checkpoint
+	Target     string `json:"target"`            // the name it gets
+	Segment    string `json:"segment,omitempty"` // the name it has until the query ends
 	Checkpoint uint64 `json:"checkpoint"`
 	Single     bool   `json:"single,omitempty"` // Target is the whole result, made of all checkpoints' files
 }
@@ -147,7 +171,9 @@ func (w *writer) Prepare(checkpoint uint64) ([]byte, error) {
 	switch {
 	case h.Hidden == "" && (w.file == "" || checkpoint != connector.Final):
 		return nil, nil
-	case w.file == "":
+	case w.file != "":
+		h.Segment = w.hiddenName(fmt.Sprintf("segment-%020d-%s", checkpoint, w.id))
+	default:
 		h.Target = filepath.Join(w.folder, fmt.Sprintf("part-%s-%d-%d%s", w.id, w.shard, w.files-1, w.encoding.Extension()))
 	}
 	return json.Marshal(h)

@@ -27,7 +27,7 @@ func (Format) Doc() string { return "comma-separated values, one row a line" }
 // Options are named as in Flink, but for csv.header.
 func (Format) Options() []connector.Option {
 	return []connector.Option{
-		{Name: "csv.header", Default: "auto", Choices: []string{"auto", "true", "false", "skip"}, Doc: "whether the first line names the columns, which are then matched by name ('true'), holds data ('false') or is passed over ('skip'); 'auto' takes it for names when at least half of the table's columns are among them, and writes a header"},
+		{Name: "csv.header", Default: "auto", Choices: []string{"auto", "true", "false", "skip"}, Doc: "whether the first line names the columns, which are then matched by name ('true'), holds data ('false') or is passed over ('skip'); 'auto' takes it for names when more than half of the table's columns are among them, or half and it cannot be a row, and writes a header"},
 		{Name: "csv.field-delimiter", Default: ",", Doc: "the character between fields; '\\t' is a tab"},
 		{Name: "csv.quote-character", Default: `"`, Doc: "the character around fields that hold delimiters or line ends"},
 		{Name: "csv.disable-quote-character", Type: connector.BoolOption, Default: "false", Doc: "whether quotes are characters like others"},

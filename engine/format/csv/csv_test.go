@@ -51,7 +51,7 @@ func TestRead(t *testing.T) {
 		{"header with more columns", "x,name,y,id\n?,apple,?,1\n", nil, "+I[1, apple]"},
 		{"header only", "id,name\n", nil, ""},
 		{"header skipped", "a,b\n1,apple\n", []string{"csv.header", "skip"}, "+I[1, apple]"},
-		{"header as data", "1,name\n", []string{"csv.header", "false"}, "+I[1, name]"},
+		{"header as data", "1,name\n", nil, "+I[1, name]"},
 		{"quoted header", "\"id\",\"name\"\r\n1,apple\r\n", nil, "+I[1, apple]"},
 		{"empty", "", nil, ""},
 		{"blank lines", "\n\r\n1,apple\n\n\n2,pear\r\n\r\n", nil, "+I[1, apple];+I[2, pear]"},

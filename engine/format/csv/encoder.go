@@ -3,6 +3,8 @@ package csv
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/weirdb/weir/engine/connector"
@@ -34,24 +36,52 @@ func (e *encoding) Encoder(w io.Writer) (connector.Encoder, error) {
 	return c, nil
 }
 
-// Join copies the parts, with the header of the first only.
-func (e *encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
-	header, err := e.Encoder(io.Discard)
+// headerLine is the first line of a file, or empty.
+func (e *encoding) headerLine() ([]byte, error) {
+	c, err := e.Encoder(io.Discard)
+	if err != nil {
+		return nil, err
+	}
+	return c.(*encoder).buf, nil
+}
+
+// Accepts compares the header.
+func (e *encoding) Accepts(file io.ReadSeeker) error {
+	header, err := e.headerLine()
 	if err != nil {
 		return err
 	}
-	size := len(header.(*encoder).buf)
-	for i, p := range parts {
-		if i > 0 {
-			if _, err := p.Seek(int64(size), io.SeekStart); err != nil {
-				return err
-			}
-		}
-		if _, err := io.Copy(w, p); err != nil {
+	return skipHeader(file, header)
+}
+
+// skipHeader moves behind the header of a file that is not empty.
+func skipHeader(file io.ReadSeeker, header []byte) error {
+	have := make([]byte, len(header))
+	n, err := io.ReadFull(file, have)
+	switch {
+	case n == 0 || bytes.Equal(have[:n], header):
+		return nil
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return err
+	}
+	return fmt.Errorf("it does not begin with the header %q", bytes.TrimSpace(header))
+}
+
+// Join copies the parts behind one header.
+func (e *encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
+	header, err := e.headerLine()
+	if err != nil {
+		return err
+	}
+	for _, p := range parts {
+		if err := skipHeader(p, header); err != nil {
 			return err
 		}
 	}
-	return nil
+	if _, err := w.Write(header); err != nil {
+		return err
+	}
+	return connector.JoinLines(w, parts)
 }
 
 // encoder is the connector.Encoder of one file.

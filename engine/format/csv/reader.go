@@ -171,7 +171,22 @@ func namesColumns(fields []string, schema sqltype.Schema) bool {
 			found++
 		}
 	}
-	return found > 0 && 2*found >= len(schema)
+	return 2*found > len(schema) || found > 0 && 2*found == len(schema) && !isRow(fields, schema)
+}
+
+// isRow reports whether fields can be the values of a row.
+func isRow(fields []string, schema sqltype.Schema) bool {
+	if len(fields) != len(schema) {
+		return false
+	}
+	p := vector.NewPool()
+	for i, c := range schema {
+		b := vector.NewColumnBuilder(p, c.Type.Kind())
+		if fields[i] != "" && !sqltype.AppendParsed(b, c.Type, []byte(fields[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 // first reads the fields of the first record without passing it, and its size. It

@@ -1,7 +1,9 @@
 package json
 
 import (
+	"bufio"
 	"encoding/base64"
+	"errors"
 	"io"
 	"math"
 
@@ -35,15 +37,25 @@ func (e *encoding) Encoder(w io.Writer) (connector.Encoder, error) {
 	return c, nil
 }
 
-// Join copies the parts one after another.
-func (*encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
-	for _, p := range parts {
-		if _, err := io.Copy(w, p); err != nil {
+// Accepts refuses an array, behind which nothing can stand.
+func (*encoding) Accepts(file io.ReadSeeker) error {
+	for r := bufio.NewReader(file); ; {
+		c, err := r.ReadByte()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
 			return err
+		case c == '[':
+			return errors.New("it is a JSON array, not JSON lines")
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			return nil
 		}
 	}
-	return nil
 }
+
+// Join copies the parts one after another.
+func (*encoding) Join(w io.Writer, parts []io.ReadSeeker) error { return connector.JoinLines(w, parts) }
 
 // encoder is the connector.Encoder of one file. It writes JSON lines.
 type encoder struct {

@@ -67,33 +67,53 @@ func (e *encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
 	return fw.Close()
 }
 
-func (e *encoding) copy(fw *pqarrow.FileWriter, part io.ReadSeeker) error {
+// Accepts compares the columns.
+func (e *encoding) Accepts(part io.ReadSeeker) error {
+	_, err := e.open(part)
+	return err
+}
+
+// open returns the reader of a file that has the table's columns.
+func (e *encoding) open(part io.ReadSeeker) (fr *pqarrow.FileReader, err error) {
+	defer guard("", "the file", &err)
 	src, ok := part.(pq.ReaderAtSeeker)
 	if !ok {
 		all, err := io.ReadAll(part)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		src = bytes.NewReader(all)
 	}
 	r, err := file.NewParquetReader(src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	fr, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: vector.Target}, memory.DefaultAllocator)
+	fr, err = pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: vector.Target}, memory.DefaultAllocator)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	schema, err := fr.Schema()
+	have, err := fr.Schema()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want := e.schema.Arrow()
-	for i, f := range want.Fields() {
-		if i >= schema.NumFields() || schema.Field(i).Name != f.Name || !arrow.TypeEqual(schema.Field(i).Type, f.Type) {
-			return fmt.Errorf("the file that is there has other columns: %v", schema)
-		}
+	same := have.NumFields() == want.NumFields()
+	for i := 0; same && i < want.NumFields(); i++ {
+		h, w := have.Field(i), want.Field(i)
+		same = h.Name == w.Name && arrow.TypeEqual(h.Type, w.Type) && (w.Nullable || !h.Nullable)
 	}
+	if !same {
+		return nil, fmt.Errorf("it has other columns: %v", have)
+	}
+	return fr, nil
+}
+
+func (e *encoding) copy(fw *pqarrow.FileWriter, part io.ReadSeeker) error {
+	fr, err := e.open(part)
+	if err != nil {
+		return err
+	}
+	r, want := fr.ParquetReader(), e.schema.Arrow()
 	for g := range r.NumRowGroups() {
 		rr, err := fr.GetRecordReader(context.Background(), nil, []int{g})
 		if err != nil {
