@@ -125,6 +125,7 @@ func (q *query) clone() *query {
 type grammar struct {
 	r       *rand.Rand
 	tables  []*randomTable
+	types   []sqltype.Type // of most terms
 	aliases int
 	leaves  int // tables that the query may still read
 	scope   []*term
@@ -259,7 +260,7 @@ func (g *grammar) item(q *query, t *term) {
 // randomType is the type of a column in scope, mostly.
 func (g *grammar) randomType() sqltype.Type {
 	if g.chance(4) {
-		return columnTypes[g.r.IntN(len(columnTypes))]
+		return g.types[g.r.IntN(len(g.types))]
 	}
 	return g.scope[g.r.IntN(len(g.scope))].typ
 }
@@ -374,10 +375,10 @@ func (g *grammar) term(t sqltype.Type, depth int) *term {
 // leaf draws a column or a literal.
 func (g *grammar) leaf(t sqltype.Type) *term {
 	fits := slices.DeleteFunc(slices.Clone(g.scope), func(c *term) bool { return c.typ.ID != t.ID })
-	if len(fits) > 0 && g.r.IntN(6) > 0 {
+	if len(fits) > 0 && g.r.IntN(4) > 0 {
 		return fits[g.r.IntN(len(fits))]
 	}
-	if g.chance(6) {
+	if g.chance(8) {
 		return &term{pattern: "CAST(NULL AS " + t.Optional().String() + ")", typ: t}
 	}
 	out := &term{typ: t, most: most}

@@ -111,13 +111,23 @@ func (t *randomTable) after(changes []rowChange) []enginetest.Row {
 }
 
 // declaration is the table as a conformance case declares it.
-func (t *randomTable) declaration() string {
+func (t *randomTable) declaration() string { return t.declare(upTo(t.key)) }
+
+func upTo(n int) (out []int) {
+	for i := range n {
+		out = append(out, i)
+	}
+	return out
+}
+
+// declare is declaration with the given key.
+func (t *randomTable) declare(key []int) string {
 	cols := make([]string, len(t.schema))
 	for i, c := range t.schema {
 		cols[i] = c.Name + " " + c.Type.String()
 	}
-	if t.key > 0 {
-		cols = append(cols, "PRIMARY KEY ("+strings.Join(t.schema.Names()[:t.key], ", ")+") NOT ENFORCED")
+	if len(key) > 0 {
+		cols = append(cols, "PRIMARY KEY ("+strings.Join(t.schema.Project(key).Names(), ", ")+") NOT ENFORCED")
 	}
 	words := ""
 	switch t.mode {
@@ -134,7 +144,8 @@ var columnTypes = []sqltype.Type{
 	sqltype.DecimalOf(5, 2), sqltype.DecimalOf(20, 4), sqltype.StringType, {ID: sqltype.Varchar, Precision: 3}, sqltype.DateType, sqltype.TimestampOf(3),
 }
 
-func newRandomTable(r *rand.Rand, name string, steps int) *randomTable {
+// newRandomTable has a table with columns of the given types.
+func newRandomTable(r *rand.Rand, name string, types []sqltype.Type, steps int) *randomTable {
 	t := &randomTable{name: name, mode: sqltype.RetractMode, splits: 1 + r.IntN(2)}
 	switch r.IntN(4) {
 	case 0:
@@ -146,7 +157,7 @@ func newRandomTable(r *rand.Rand, name string, steps int) *randomTable {
 		t.key = 1 + r.IntN(2)
 	}
 	for i := range t.key + 2 + r.IntN(3) {
-		typ := columnTypes[r.IntN(len(columnTypes))]
+		typ := types[r.IntN(len(types))]
 		if i < t.key {
 			typ = sqltype.IntType.Required()
 		} else if i == t.key {
@@ -292,14 +303,14 @@ func (r *shelfReader) Read(_ context.Context, p *vector.Pool, limit int) (*vecto
 // capture is a sink that folds what it is given: by key, or as a multiset.
 type capture struct {
 	types []sqltype.Type
-	key   int // the first columns, of an upsert sink; 0: it takes -U
+	key   []int // of an upsert sink; nil: it takes -U
 
 	mu     sync.Mutex
 	shards []*captureWriter
 }
 
 func (k *capture) Mode() sqltype.ChangelogMode {
-	if k.key > 0 {
+	if k.key != nil {
 		return sqltype.UpsertMode
 	}
 	return sqltype.RetractMode
@@ -356,17 +367,17 @@ func (k *capture) table(epochs int) (map[string]int, error) {
 	return fold(all, k.types, k.key)
 }
 
-func fold(changes []rowChange, types []sqltype.Type, key int) (map[string]int, error) {
+func fold(changes []rowChange, types []sqltype.Type, key []int) (map[string]int, error) {
 	out, last := map[string]int{}, map[string]string{}
 	for _, c := range changes {
 		text := ref.Key(types, c.row)
-		if key == 0 {
+		if key == nil {
 			if out[text] += int(c.kind.Sign()); out[text] == 0 {
 				delete(out, text)
 			}
 			continue
 		}
-		k := ref.Key(types[:key], c.row[:key])
+		k := keyOf(types, c.row, key)
 		if have, ok := last[k]; ok {
 			delete(out, have)
 			delete(last, k)
@@ -381,4 +392,13 @@ func fold(changes []rowChange, types []sqltype.Type, key int) (map[string]int, e
 		}
 	}
 	return out, nil
+}
+
+func keyOf(types []sqltype.Type, row enginetest.Row, key []int) string {
+	var values enginetest.Row
+	var of []sqltype.Type
+	for _, c := range key {
+		values, of = append(values, row[c]), append(of, types[c])
+	}
+	return ref.Key(of, values)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/internal/ref"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // trial is a random query over random tables.
@@ -55,20 +56,27 @@ type insertion uint8
 const (
 	collected insertion = iota
 	retracted           // to a table that takes -U
-	upserted            // to a table with a key, that of the groups
+	upserted            // to a table with a key that the planner finds, if it finds one
 )
 
 func newTrial(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 2))
 	c := &trial{seed: seed, marks: new(atomic.Int64)}
 	steps := []int{1, 8, 8, 20, 20, 40}[r.IntN(6)]
-	for i := range 1 + r.IntN(3) {
-		c.tables = append(c.tables, newRandomTable(r, fmt.Sprintf("t%d", i), steps-r.IntN(steps/2+1)))
+	types := columnTypes // few types make columns meet
+	if r.IntN(4) > 0 {
+		types = nil
+		for range 2 + r.IntN(3) {
+			types = append(types, columnTypes[r.IntN(len(columnTypes))])
+		}
 	}
-	g := &grammar{r: r, tables: c.tables, leaves: 1 + r.IntN(4)}
+	for i := range 1 + r.IntN(3) {
+		c.tables = append(c.tables, newRandomTable(r, fmt.Sprintf("t%d", i), types, steps-r.IntN(steps/2+1)))
+	}
+	g := &grammar{r: r, tables: c.tables, types: types, leaves: 1 + r.IntN(4)}
 	c.query = g.query(r.IntN(3), nil)
 	switch q := c.query; {
-	case len(q.keys) > 0 && !q.distinct && r.IntN(3) == 0:
+	case r.IntN(3) == 0:
 		c.insert = upserted
 	case r.IntN(8) == 0:
 		c.insert = retracted
@@ -78,75 +86,106 @@ func newTrial(seed uint64) *trial {
 	return c
 }
 
-// sql is the statement of the trial.
-func (c *trial) sql() string {
-	q := c.query.String()
-	switch c.insert {
-	case retracted:
-		return "INSERT INTO result " + q
-	case upserted:
-		var known []string
-		for _, it := range c.query.items[:len(c.query.keys)] {
-			known = append(known, it.name+" IS NOT NULL")
-		}
-		return "INSERT INTO result SELECT * FROM (" + q + ") AS q WHERE " + strings.Join(known, " AND ")
-	}
-	return q
+// session is an engine that knows the tables of a trial, with its statement.
+type session struct {
+	*engine.Engine
+	sql    string
+	sink   *capture
+	result string // the declaration of the table that is written, or ""
 }
 
-// String is the trial as a conformance case.
-func (c *trial) String() string {
-	var s strings.Builder
-	s.WriteString("tables\n")
-	for _, t := range c.tables {
-		s.WriteString(t.declaration() + "\n")
-	}
-	fmt.Fprintf(&s, "----\n\nrun fold\n%s;\n", c.sql())
-	for _, t := range c.tables {
-		for _, ch := range t.changes() {
-			fmt.Fprintf(&s, "%s %s %s\n", t.name, ch.kind, ref.Key(t.schema.Types(), ch.row))
-		}
-	}
-	s.WriteString("----\n")
-	return s.String()
-}
-
-// open starts an engine that knows the tables. The last result is the sink.
-func (c *trial) open(ctx context.Context, cfg engine.Config) (*engine.Engine, *capture, error) {
+// open starts a session. It is to be closed.
+func (c *trial) open(ctx context.Context, cfg engine.Config) (*session, error) {
 	lib := &library{tables: c.tables, sink: &capture{}}
 	cfg.Connectors = []connector.Connector{lib}
 	e, err := engine.Open(ctx, cfg)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
+	s := &session{Engine: e, sql: c.query.String(), sink: lib.sink}
+	if err := c.create(ctx, s); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (c *trial) create(ctx context.Context, s *session) error {
 	create := func(declaration string) error {
-		_, err := e.ExecuteSQL(ctx, "CREATE TABLE "+declaration+" WITH ('connector' = 'random')")
+		declaration = strings.TrimSuffix(strings.TrimSuffix(declaration, " retract"), " upsert")
+		_, err := s.ExecuteSQL(ctx, "CREATE TABLE "+declaration+" WITH ('connector' = 'random')")
 		return err
 	}
 	for _, t := range c.tables {
-		declaration := strings.TrimSuffix(strings.TrimSuffix(t.declaration(), " retract"), " upsert")
-		if err := create(declaration); err != nil {
-			return e, nil, err
+		if err := create(t.declaration()); err != nil {
+			return err
 		}
 	}
-	p, err := e.Plan(ctx, c.query.String(), true)
+	p, err := s.Plan(ctx, s.sql, true)
 	if err != nil {
-		return e, nil, err
+		return err
 	}
 	schema := p.Roots[0].Schema()
-	lib.sink.types = schema.Types()
+	s.sink.types = schema.Types()
 	if c.insert == collected {
-		return e, lib.sink, nil
+		return nil
 	}
-	cols := make([]string, len(schema))
-	for i, col := range schema {
-		cols[i] = col.Name + " " + col.Type.String()
-	}
+	result := &randomTable{name: "result", schema: slices.Clone(schema), mode: sqltype.RetractMode}
+	query := s.sql
 	if c.insert == upserted {
-		lib.sink.key = len(c.query.keys)
-		cols = append(cols, "PRIMARY KEY ("+strings.Join(schema.Names()[:lib.sink.key], ", ")+") NOT ENFORCED")
+		if s.sink.key, err = c.key(ctx, s); err != nil {
+			return err
+		}
 	}
-	return e, lib.sink, create("result (" + strings.Join(cols, ", ") + ")")
+	if len(s.sink.key) > 0 {
+		result.mode = sqltype.UpsertMode
+		known := make([]string, len(s.sink.key))
+		for i, k := range s.sink.key {
+			known[i] = schema[k].Name + " IS NOT NULL"
+		}
+		query = "SELECT * FROM (" + query + ") AS q WHERE " + strings.Join(known, " AND ")
+	}
+	s.result = result.declare(s.sink.key)
+	s.sql = "INSERT INTO result " + query
+	return create(s.result)
+}
+
+// key is one of the keys that the planner finds in the query, or nil.
+func (c *trial) key(ctx context.Context, s *session) ([]int, error) {
+	p, err := s.Plan(ctx, s.sql, false)
+	if err != nil {
+		return nil, err
+	}
+	keys := slices.DeleteFunc(slices.Clone(p.Roots[0].Traits().Keys), func(k plan.Key) bool { return len(k.Columns) == 0 })
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return keys[c.seed%uint64(len(keys))].Columns, nil
+}
+
+// conformance is the trial as a conformance case.
+func (c *trial) conformance(ctx context.Context) string {
+	var b strings.Builder
+	session, err := c.open(ctx, engine.Config{})
+	if err != nil {
+		return err.Error()
+	}
+	defer session.Close()
+	b.WriteString("tables\n")
+	for _, t := range c.tables {
+		b.WriteString(t.declaration() + "\n")
+	}
+	if session.result != "" {
+		b.WriteString(session.result + " sink\n")
+	}
+	fmt.Fprintf(&b, "----\n\nrun fold\n%s;\n", session.sql)
+	for _, t := range c.tables {
+		for _, ch := range t.changes() {
+			fmt.Fprintf(&b, "%s %s %s\n", t.name, ch.kind, ref.Key(t.schema.Types(), ch.row))
+		}
+	}
+	b.WriteString("----\n")
+	return b.String()
 }
 
 // now gives the tables after prefixes of their changes.
@@ -180,14 +219,12 @@ func code(err error) errs.Code {
 
 // want computes the query by the textbook.
 func (c *trial) want(ctx context.Context) (enginetest.Result, error) {
-	e, _, err := c.open(ctx, engine.Config{})
-	if e != nil {
-		defer e.Close()
-	}
+	s, err := c.open(ctx, engine.Config{})
 	if err != nil {
 		return enginetest.Result{}, skip(err)
 	}
-	r, err := enginetest.Reference(ctx, e, c.sql(), c.now(everything))
+	defer s.Close()
+	r, err := enginetest.Reference(ctx, s.Engine, s.sql, c.now(everything))
 	if err != nil {
 		return r, skip(err)
 	}
@@ -250,23 +287,21 @@ func (c *trial) run(ctx context.Context, w way, want enginetest.Result) error {
 	if w.unsplit {
 		c = c.unsplit()
 	}
-	e, sink, err := c.open(ctx, engine.Config{BatchSize: max(w.batch, 1), Parallelism: w.parallel})
-	if e != nil {
-		defer e.Close()
-	}
+	s, err := c.open(ctx, engine.Config{BatchSize: max(w.batch, 1), Parallelism: w.parallel})
 	if err != nil {
 		return skip(err)
 	}
-	if _, err := e.Graph(ctx, c.sql(), sink); err != nil {
+	defer s.Close()
+	if _, err := s.Graph(ctx, s.sql, s.sink); err != nil {
 		if e := code(err); e == errs.Unsupported || e == errs.Changelog {
 			return skip(err)
 		}
 		return fmt.Errorf("planning: %w", err)
 	}
 	if w.scheduled {
-		return c.runSchedule(ctx, e, sink, w, want)
+		return c.runSchedule(ctx, s, w, want)
 	}
-	q, err := e.ExecuteSQL(ctx, c.sql())
+	q, err := s.ExecuteSQL(ctx, s.sql)
 	if err != nil {
 		return err
 	}
@@ -278,18 +313,18 @@ func (c *trial) run(ctx context.Context, w way, want enginetest.Result) error {
 		} else if err != nil {
 			return err
 		}
-		changes = appendChanges(changes, sink.types, b)
+		changes = appendChanges(changes, s.sink.types, b)
 		b.Release()
 	}
 	if err := q.Wait(ctx); err != nil {
 		return err
 	}
-	for _, s := range sink.shards {
-		for _, epoch := range s.epochs {
+	for _, shard := range s.sink.shards {
+		for _, epoch := range shard.epochs {
 			changes = append(changes, epoch...)
 		}
 	}
-	got, err := fold(changes, sink.types, sink.key)
+	got, err := fold(changes, s.sink.types, s.sink.key)
 	if err != nil {
 		return err
 	}
@@ -298,8 +333,8 @@ func (c *trial) run(ctx context.Context, w way, want enginetest.Result) error {
 
 // runSchedule compares at some of the marks as well, when tables have one split:
 // there the sink shows the result of the rows read so far.
-func (c *trial) runSchedule(ctx context.Context, e *engine.Engine, sink *capture, w way, want enginetest.Result) error {
-	g, err := e.Graph(ctx, c.sql(), sink)
+func (c *trial) runSchedule(ctx context.Context, s *session, w way, want enginetest.Result) error {
+	g, err := s.Graph(ctx, s.sql, s.sink)
 	if err != nil {
 		return err
 	}
@@ -309,8 +344,8 @@ func (c *trial) runSchedule(ctx context.Context, e *engine.Engine, sink *capture
 	read := tapShelves(g)
 	var wrong error
 	marks := want.Take < 0 && w.unsplit
-	s := enginetest.Schedule{Graph: g, Seed: c.seed, Parallelism: w.parallel, BatchSize: w.batch, Faults: c.faults}
-	s.Hooks.Epoch = func(m exec.Mark) {
+	run := enginetest.Schedule{Graph: g, Seed: c.seed, Parallelism: w.parallel, BatchSize: w.batch, Faults: c.faults}
+	run.Hooks.Epoch = func(m exec.Mark) {
 		// At the first marks, then at ever fewer of them.
 		if marks = marks && wrong == nil; !marks || m.Epoch&(m.Epoch-1) != 0 {
 			return
@@ -323,11 +358,11 @@ func (c *trial) runSchedule(ctx context.Context, e *engine.Engine, sink *capture
 			}
 			scans[t.table] = n
 		}
-		now, err := enginetest.Reference(ctx, e, c.sql(), c.now(func(t *randomTable, _ int) int { return scans[t.name] }))
+		now, err := enginetest.Reference(ctx, s.Engine, s.sql, c.now(func(t *randomTable, _ int) int { return scans[t.name] }))
 		if err != nil {
 			return
 		}
-		got, err := sink.table(int(m.Epoch))
+		got, err := s.sink.table(int(m.Epoch))
 		if err == nil {
 			err = compare(got, now)
 		}
@@ -335,13 +370,13 @@ func (c *trial) runSchedule(ctx context.Context, e *engine.Engine, sink *capture
 			wrong = fmt.Errorf("at the mark of epoch %d, after %v changes: %w", m.Epoch, scans, err)
 		}
 	}
-	if err := s.Run(); err != nil {
+	if err := run.Run(); err != nil {
 		return err
 	}
 	if wrong != nil {
 		return wrong
 	}
-	got, err := sink.table(1 << 30)
+	got, err := s.sink.table(1 << 30)
 	if err != nil {
 		return err
 	}
@@ -416,16 +451,16 @@ func (c *trial) again(ctx context.Context, w way) error {
 
 // blame says whether the plan that runs means the same as the statement.
 func (c *trial) blame(ctx context.Context) string {
-	e, _, err := c.open(ctx, engine.Config{})
+	s, err := c.open(ctx, engine.Config{})
 	if err != nil {
 		return err.Error()
 	}
-	defer e.Close()
+	defer s.Close()
 	want, err := c.want(ctx)
 	if err != nil {
 		return err.Error()
 	}
-	got, err := enginetest.Optimized(ctx, e, c.sql(), c.now(everything))
+	got, err := enginetest.Optimized(ctx, s.Engine, s.sql, c.now(everything))
 	if err != nil {
 		return "the plan cannot be evaluated: " + err.Error()
 	}
@@ -463,10 +498,10 @@ func TestRandomQueriesAgreeWithTheReference(t *testing.T) {
 				switch {
 				case errors.Is(err, errSkip):
 					skipped.Add(1)
-					t.Logf("seed %d: %v\n%s", seed, err, c.sql())
+					t.Logf("seed %d: %v\n%s", seed, err, c.query)
 				case err != nil:
 					small := c.shrink(t.Context(), w)
-					t.Errorf("seed %d, %v: %v\n\nThe smallest that fails: %v\n(%s)\n\n%s", seed, w, err, small.again(t.Context(), w), small.blame(t.Context()), small)
+					t.Errorf("seed %d, %v: %v\n\nThe smallest that fails: %v\n(%s)\n\n%s", seed, w, err, small.again(t.Context(), w), small.blame(t.Context()), small.conformance(t.Context()))
 				}
 			}
 		})
@@ -507,7 +542,7 @@ func TestTheReferenceCatchesSabotage(t *testing.T) {
 					if err := small.again(t.Context(), w); err == nil {
 						t.Fatalf("seed %d: what is smaller does not fail", seed)
 					} else {
-						t.Logf("seed %d: %.300v\n%s", seed, err, small)
+						t.Logf("seed %d: %.300v\n%s", seed, err, small.conformance(t.Context()))
 					}
 					return
 				}

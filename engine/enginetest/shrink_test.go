@@ -54,9 +54,6 @@ func (c *trial) smaller(yield func(*trial) bool) {
 	for _, q := range c.query.smaller() {
 		s := *c
 		s.query = q
-		if c.insert == upserted && len(q.keys) != len(c.query.keys) {
-			continue
-		}
 		try(&s)
 	}
 	for i := range c.tables {
