@@ -123,6 +123,9 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 			Output:   n.Output,
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewJoin(spec) })
+	case *plan.SetOperation:
+		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })
 	case *plan.Normalize:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })

@@ -149,63 +149,6 @@ func (b *binder) body(q parse.QueryBody) (Node, error) {
 	panic(fmt.Sprintf("plan: query body %T", q))
 }
 
-// setOp binds UNION [ALL]. A chain of them becomes one node.
-func (b *binder) setOp(q *parse.SetOp) (Node, error) {
-	if q.Kind != parse.Union {
-		return nil, unsupported(q.At, "%s is", [...]string{"UNION", "INTERSECT", "EXCEPT"}[q.Kind])
-	}
-	var ins []Node
-	var places []errs.Position
-	var gather func(parse.QueryBody) error
-	gather = func(side parse.QueryBody) error {
-		if s, ok := side.(*parse.SetOp); ok && s.Kind == parse.Union && (s.All || !q.All) {
-			if err := gather(s.Left); err != nil {
-				return err
-			}
-			return gather(s.Right)
-		}
-		n, err := b.body(side)
-		ins, places = append(ins, n), append(places, side.Pos())
-		return err
-	}
-	for _, side := range []parse.QueryBody{q.Left, q.Right} {
-		if err := gather(side); err != nil {
-			return nil, err
-		}
-	}
-	schema := slices.Clone(ins[0].Schema())
-	for i, n := range ins {
-		if have, want := len(n.Schema()), len(schema); have != want {
-			return nil, errs.New(errs.Type, places[i], "this side of UNION has %s, the first %d", count(have, "column"), want).
-				WithHint("every side of a UNION has the same number of columns")
-		}
-	}
-	for c := range schema {
-		types := make([]sqltype.Type, len(ins))
-		for i, n := range ins {
-			types[i] = n.Schema()[c].Type
-		}
-		t, err := function.CommonType(types...)
-		if err != nil {
-			return nil, errs.New(errs.Type, q.At, "column %d of UNION (%s) has no common type: %s", c+1, schema[c].Name, typeList(types)).WithHint("CAST it to one type on every side")
-		}
-		schema[c].Type = t
-	}
-	for i, n := range ins {
-		ins[i] = convert(n, schema)
-	}
-	var n Node = newUnion(ins, schema, q.At)
-	if !q.All {
-		n = newDistinct(n, q.At)
-	}
-	return n, nil
-}
-
-// newDistinct keeps one of equal rows: a group of all columns.
-func newDistinct(in Node, at errs.Position) Node {
-	return newAggregate(in, upTo(len(in.Schema())), nil, nil, at)
-}
-
 // convert is n with its columns cast to the types of the schema, if any needs it.
 func convert(n Node, schema sqltype.Schema) Node {
 	exprs, changed := columns(n), false

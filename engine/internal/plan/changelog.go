@@ -56,6 +56,8 @@ func derive(n Node) {
 		n.derive(t)
 	case *Join:
 		n.derive(t)
+	case *SetOperation:
+		n.derive(t)
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}

@@ -63,6 +63,10 @@ func prune(n Node, need []int) (Node, []int) {
 			n.Ins[i] = exactly(in, need)
 		}
 		return newUnion(n.Ins, n.schema.Project(need), n.at), need
+	case *SetOperation:
+		all := upTo(len(n.schema))
+		n.Left, n.Right = exactly(n.Left, all), exactly(n.Right, all)
+		return n, all
 	case *Aggregate:
 		return n.prune(need)
 	case *Join:

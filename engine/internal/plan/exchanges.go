@@ -29,6 +29,8 @@ func placeExchanges(n Node) (Node, error) {
 		n.Input = onKeys(n.Input, n.Keys)
 	case *Join:
 		n.placeExchanges()
+	case *SetOperation:
+		n.placeExchanges()
 	}
 	n.Traits().Dist = distribution(n)
 	return n, nil
@@ -127,6 +129,8 @@ func distribution(n Node) Distribution {
 			return Distribution{}
 		}
 		return Distribution{Kind: HashShards, Keys: keys}
+	case *SetOperation:
+		return n.Left.Traits().Dist
 	case *Union:
 		d := n.Ins[0].Traits().Dist
 		for _, in := range n.Ins[1:] {

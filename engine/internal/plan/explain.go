@@ -135,6 +135,10 @@ func subject(n Node) string {
 		if len(n.Keys) > 0 {
 			return "by " + columnList(n.Input, n.Keys)
 		}
+	case *SetOperation:
+		if n.All {
+			return "all"
+		}
 	case *Exchange:
 		return Distribution{n.Kind, n.Keys}.text(n)
 	case *Limit:

@@ -36,6 +36,10 @@ func pushDown(n Node, conds []expr.Expr) Node {
 			n.Ins[i] = pushDown(in, slices.Clone(below))
 		}
 		return filtered(n, above)
+	case *SetOperation:
+		below, above := split(conds, expr.Deterministic)
+		n.Left, n.Right = pushDown(n.Left, slices.Clone(below)), pushDown(n.Right, slices.Clone(below))
+		return filtered(n, above)
 	case *Normalize:
 		// A condition on the key alone is the same for all rows of a key.
 		below, above := split(conds, func(e expr.Expr) bool {

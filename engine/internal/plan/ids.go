@@ -35,7 +35,7 @@ func assignID(n Node, path string, chain map[string]int) {
 	h.Write([]byte(own))
 	n.Traits().ID = fmt.Sprintf("%016x", h.Sum64())
 	switch n.(type) {
-	case *Aggregate, *Join, *Union:
+	case *Aggregate, *Join, *Union, *SetOperation:
 		for i, in := range n.Inputs() {
 			assignID(in, fmt.Sprintf("%s[%d]", own, i), map[string]int{})
 		}

@@ -99,6 +99,14 @@ func (v *verifier) node() {
 		}
 		v.gathered(n.Input, n.Keys)
 		v.complete(n.Input, n.InputAppendOnly)
+	case *plan.SetOperation:
+		v.that(slices.Equal(n.Left.Schema().Kinds(), s.Kinds()) && slices.Equal(n.Right.Schema().Kinds(), s.Kinds()), "inputs have %v and %v", n.Left.Schema(), n.Right.Schema())
+		for _, in := range n.Inputs() {
+			v.that(in.Traits().Dist.Kind != plan.AnyShard, "input is on any shard")
+			v.complete(in, in.Traits().Mode.InsertOnly())
+		}
+		ld, rd := n.Left.Traits().Dist, n.Right.Traits().Dist
+		v.that(ld.Kind == rd.Kind && slices.Equal(ld.Keys, rd.Keys), "distributions %v and %v", ld, rd)
 	case *plan.Join:
 		v.join(n)
 	case *plan.Limit:
