@@ -133,9 +133,16 @@ func TestInputErrors(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	schema := sqltype.Schema{
-		{Name: "b", Type: sqltype.BoolType}, {Name: "t", Type: sqltype.TinyType}, {Name: "f", Type: sqltype.FloatType}, {Name: "x", Type: sqltype.DoubleType},
-		{Name: "n", Type: sqltype.DecimalOf(5, 2)}, {Name: "y", Type: sqltype.BytesType}, {Name: "d", Type: sqltype.DateType},
-		{Name: "ti", Type: sqltype.Type{ID: sqltype.Time, Precision: 3}}, {Name: "ts", Type: sqltype.TimestampOf(6)}, {Name: "tz", Type: sqltype.TimestampLTZOf(3)},
+		{Name: "b", Type: sqltype.BoolType},
+		{Name: "t", Type: sqltype.TinyType},
+		{Name: "f", Type: sqltype.FloatType},
+		{Name: "x", Type: sqltype.DoubleType},
+		{Name: "n", Type: sqltype.DecimalOf(5, 2)},
+		{Name: "y", Type: sqltype.BytesType},
+		{Name: "d", Type: sqltype.DateType},
+		{Name: "ti", Type: sqltype.Type{ID: sqltype.Time, Precision: 3}},
+		{Name: "ts", Type: sqltype.TimestampOf(6)},
+		{Name: "tz", Type: sqltype.TimestampLTZOf(3)},
 	}
 	in := channel.NewInput(schema, sqltype.AppendMode)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678901000, time.FixedZone("", 3600))
