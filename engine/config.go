@@ -47,6 +47,13 @@ type Clock = job.Clock
 // quick, and must not call back into the query.
 type Hooks = exec.Hooks
 
+// Mark ends an epoch: Hooks are told of it.
+type Mark = exec.Mark
+
+// Node is an operator, source or sink of a running query: Hooks are told its ID and
+// Name.
+type Node = exec.Node
+
 // Validate reports everything that is wrong with c.
 func (c Config) Validate() error {
 	var problems []error
