@@ -29,6 +29,8 @@ type RowsOptions struct {
 	// Indexed makes a row findable by its content in constant time, so that rows
 	// can be taken away. Without it only inserts can be added.
 	Indexed bool
+	// Noted gives each row a number that the operator keeps.
+	Noted bool
 }
 
 // Rows keeps a multiset of rows for each key. A key with no row left loses its
@@ -53,6 +55,7 @@ type Rows struct {
 	rows    int // row ids ever used, the unused 0 included
 	freeIDs []RowID
 	next    []RowID
+	notes   []int64  // Noted
 	prev    []RowID  // Indexed
 	counts  []int64  // Indexed
 	content []uint64 // Indexed: hash of the columns
@@ -188,6 +191,9 @@ func (r *Rows) roomForRows(n int) {
 		}
 	}
 	r.next = extend(r.next, size)
+	if r.opt.Noted {
+		r.notes = extend(r.notes, size)
+	}
 	if r.opt.Indexed {
 		r.prev = extend(r.prev, size)
 		r.counts = extend(r.counts, size)
@@ -223,6 +229,9 @@ func (r *Rows) newRow() RowID {
 	id := r.freeIDs[i]
 	r.freeIDs[i] = r.freeIDs[n]
 	r.freeIDs = r.freeIDs[:n]
+	if r.notes != nil {
+		r.notes[id] = 0
+	}
 	if r.evict != nil {
 		for _, c := range r.cols {
 			c.zero([]int32{id})

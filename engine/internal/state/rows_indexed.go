@@ -262,6 +262,9 @@ func (p *rowsPayload) save(buf []byte, s Slot) []byte {
 			buf = binary.AppendVarint(buf, r.counts[id])
 			buf = binary.LittleEndian.AppendUint64(buf, r.content[id])
 		}
+		if r.opt.Noted {
+			buf = binary.AppendVarint(buf, r.notes[id])
+		}
 		for _, c := range r.cols {
 			buf = c.save(buf, id)
 		}
@@ -292,6 +295,13 @@ func (p *rowsPayload) load(data []byte, s Slot) error {
 			}
 			r.loadIndexed(s, id, count, binary.LittleEndian.Uint64(data[w:]))
 			data = data[w+8:]
+		}
+		if r.opt.Noted {
+			note, w := binary.Varint(data)
+			if w <= 0 {
+				return errCorrupt
+			}
+			r.notes[id], data = note, data[w:]
 		}
 		var err error
 		for _, c := range r.cols {
@@ -324,7 +334,7 @@ func (r *Rows) loadIndexed(s Slot, id RowID, count int64, content uint64) {
 func (p *rowsPayload) bytes() int64 {
 	r := (*Rows)(p)
 	n := int64(cap(r.head)+cap(r.number)+cap(r.root)+cap(r.freeIDs)+cap(r.next)+cap(r.prev)+cap(r.owner)) * 4
-	n += int64(cap(r.sum)+cap(r.counts)+cap(r.content)) * 8
+	n += int64(cap(r.sum)+cap(r.counts)+cap(r.content)+cap(r.notes)) * 8
 	for _, c := range r.cols {
 		n += c.bytes()
 	}

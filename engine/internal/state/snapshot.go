@@ -337,5 +337,8 @@ func (r *Rows) describe() string {
 	if r.opt.Indexed {
 		d += " indexed"
 	}
+	if r.opt.Noted {
+		d += " noted"
+	}
 	return d
 }
