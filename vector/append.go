@@ -6,9 +6,12 @@ func (c *ColumnBuilder) AppendTake(v *Vector, rows []int32) {
 	if len(rows) == 0 {
 		return
 	}
-	if c.kind.Variable() {
+	switch {
+	case c.children != nil:
+		c.takeNested(v, rows)
+	case c.kind.Variable():
 		c.takeBytes(v, rows)
-	} else {
+	default:
 		c.reserve((c.n + len(rows)) * c.kind.Width())
 		switch c.kind.Width() {
 		case 1:

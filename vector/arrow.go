@@ -36,6 +36,8 @@ func ArrowKind(dt arrow.DataType) Kind {
 		return String
 	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW, arrow.FIXED_SIZE_BINARY:
 		return Bytes
+	case arrow.LIST, arrow.LARGE_LIST, arrow.FIXED_SIZE_LIST, arrow.MAP, arrow.STRUCT:
+		return nestedArrowKind(dt)
 	case arrow.DICTIONARY:
 		return ArrowKind(dt.(*arrow.DictionaryType).ValueType)
 	case arrow.EXTENSION:
@@ -153,6 +155,12 @@ func fromArrow(p *Pool, arr arrow.Array, kind Kind) (*Vector, error) {
 		return p.gatherBytes(kind, a, a.Value)
 	case *array.Dictionary:
 		return dictionaryFromArrow(p, a)
+	case *array.Struct:
+		return structFromArrow(p, a)
+	case *array.Map:
+		return mapFromArrow(p, a)
+	case array.ListLike:
+		return listFromArrow(p, a)
 	case array.ExtensionArray:
 		return FromArrow(p, a.Storage())
 	}
@@ -408,7 +416,14 @@ func (v *Vector) Arrow(dt arrow.DataType) arrow.Array {
 		validity = v.share(as[byte](v.valid, len(v.valid)*8)[:(v.n+7)/8])
 	}
 	var bufs []*memory.Buffer
+	var children []arrow.ArrayData
 	switch {
+	case v.kind.Nested():
+		bufs = []*memory.Buffer{validity}
+		if !v.kind.Struct() {
+			bufs = append(bufs, v.share(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v.offsets))), len(v.offsets)*4)))
+		}
+		children = v.arrowChildren(dt)
 	case v.kind.Variable():
 		off := v.offsets
 		bufs = []*memory.Buffer{validity, v.share(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(off))), len(off)*4)), v.share(v.data)}
@@ -423,7 +438,10 @@ func (v *Vector) Arrow(dt arrow.DataType) arrow.Array {
 	default:
 		bufs = []*memory.Buffer{validity, v.share(as[byte](v.fixed, v.n*v.kind.Width()))}
 	}
-	data := array.NewData(dt, v.n, bufs, nil, v.Nulls(), 0)
+	data := array.NewData(dt, v.n, bufs, children, v.Nulls(), 0)
+	for _, c := range children {
+		c.Release()
+	}
 	for _, b := range bufs {
 		if b != nil {
 			b.Release()

@@ -150,7 +150,7 @@ func (b *Batch) Keep(p *Pool) *Batch {
 		return b.take(p, sel)
 	}
 	keep := func(v *Vector) *Vector {
-		if v.pool == p && v.foreign == nil {
+		if v.ownedBy(p) {
 			return v.Retain()
 		}
 		return v.Slice(p, 0, v.n)

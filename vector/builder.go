@@ -13,10 +13,20 @@ type ColumnBuilder struct {
 	used  int // bytes of data
 	valid []uint64
 	nulls int
+
+	children []*ColumnBuilder // of a nested kind
 }
 
 // NewColumnBuilder returns an empty builder for columns of the given kind.
-func NewColumnBuilder(p *Pool, kind Kind) *ColumnBuilder { return &ColumnBuilder{kind: kind, p: p} }
+func NewColumnBuilder(p *Pool, kind Kind) *ColumnBuilder {
+	c := &ColumnBuilder{kind: kind, p: p}
+	if kind.Nested() {
+		for _, k := range kind.Children() {
+			c.children = append(c.children, NewColumnBuilder(p, k))
+		}
+	}
+	return c
+}
 
 // Kind is the kind of the column.
 func (c *ColumnBuilder) Kind() Kind { return c.kind }
@@ -26,6 +36,9 @@ func (c *ColumnBuilder) Len() int { return c.n }
 
 // Size is the number of bytes that the values take so far.
 func (c *ColumnBuilder) Size() int {
+	if c.children != nil {
+		return c.nestedSize()
+	}
 	if c.kind.Variable() {
 		return c.n*4 + c.used
 	}
@@ -40,6 +53,10 @@ func (c *ColumnBuilder) room() {
 	if need := (c.n + 2) * w; need > len(c.fixed)*8 {
 		c.fixed = c.grow(c.fixed, max(need, 64*w))
 	}
+	c.roomForValid()
+}
+
+func (c *ColumnBuilder) roomForValid() {
 	if c.valid != nil && BitmapWords(c.n+1) > len(c.valid) {
 		old := len(c.valid)
 		c.valid = c.grow(c.valid, (old+1)*8)
@@ -108,13 +125,22 @@ func (c *ColumnBuilder) AppendNull() {
 		clear(c.valid)
 		Bitmap(c.valid).Fill(c.n)
 	}
-	c.room()
-	switch w := c.kind.Width(); w {
-	case 0:
+	switch w := c.kind.Width(); {
+	case c.kind.Struct():
+		c.roomForValid()
+		for _, f := range c.children {
+			f.AppendNull() // a place for each row
+		}
+	case w == 0:
+		c.room()
 		off := as[int32](c.fixed, c.n+2)
 		off[0] = 0
 		off[c.n+1] = int32(c.used)
+		if c.children != nil {
+			off[c.n+1] = int32(c.children[0].n)
+		}
 	default:
+		c.room()
 		clear(as[byte](c.fixed, (c.n+1)*w)[c.n*w:])
 	}
 	Bitmap(c.valid).Clear(c.n)
@@ -128,7 +154,11 @@ func (c *ColumnBuilder) AppendFrom(v *Vector, r int) {
 		c.AppendNull()
 		return
 	}
-	if c.kind.Variable() {
+	switch {
+	case c.children != nil:
+		c.appendNested(v, r)
+		return
+	case c.kind.Variable():
 		c.AppendBytes(v.Bytes(r))
 		return
 	}
@@ -140,6 +170,9 @@ func (c *ColumnBuilder) AppendFrom(v *Vector, r int) {
 
 // Truncate drops the values from row n on: what half a bad record left behind.
 func (c *ColumnBuilder) Truncate(n int) {
+	if c.children != nil {
+		c.truncateNested(min(n, c.n))
+	}
 	if n >= c.n {
 		return
 	}
@@ -161,13 +194,16 @@ func (c *ColumnBuilder) Truncate(n int) {
 func (c *ColumnBuilder) Finish() *Vector {
 	v := &Vector{kind: c.kind, n: c.n, pool: c.p}
 	v.refs.Store(1)
-	if c.kind.Variable() {
+	switch {
+	case c.kind.Struct():
+		v.owned[0] = c.fixed
+	case c.kind.Variable() || c.children != nil:
 		c.room()
 		v.owned[0], v.owned[1] = c.fixed, c.data
 		v.offsets = as[int32](c.fixed, c.n+1)
 		v.offsets[0] = 0
 		v.data = as[byte](c.data, c.used)
-	} else {
+	default:
 		v.owned[0], v.fixed = c.fixed, c.fixed
 	}
 	if c.nulls > 0 {
@@ -176,7 +212,10 @@ func (c *ColumnBuilder) Finish() *Vector {
 	} else if c.valid != nil {
 		c.p.put(c.valid)
 	}
-	*c = ColumnBuilder{kind: c.kind, p: c.p}
+	for _, f := range c.children {
+		v.children = append(v.children, f.Finish())
+	}
+	*c = ColumnBuilder{kind: c.kind, p: c.p, children: c.children}
 	return v
 }
 

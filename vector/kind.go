@@ -1,41 +1,63 @@
 package vector
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
 
 // Kind is the physical form of a column. SQL types map onto kinds in package
 // sqltype; several types share one (a DATE is an Int32 of days).
-type Kind uint8
+//
+// A kind is its own description: one letter, that of the Arrow C data interface, for
+// a plain kind; what ListOf, MapOf and StructOf make of the kinds of the children
+// for a nested one. Kinds are equal when they are ==, and may be stored as text.
+type Kind string
 
-// The kinds. Fixed-width ones hold one Go value per row; String and Bytes hold
-// 32-bit offsets into one byte area, as Arrow's utf8 and binary do.
+// The plain kinds. Fixed-width ones hold one Go value per row; String and Bytes
+// hold 32-bit offsets into one byte area, as Arrow's utf8 and binary do.
 const (
-	Invalid Kind = iota
-	Bool         // bool, one byte a row (Arrow packs bits: converted at the border)
-	Int8
-	Int16
-	Int32
-	Int64
-	Float32
-	Float64
-	Decimal // 128-bit two's complement; the scale belongs to the SQL type
-	String  // UTF-8
-	Bytes
+	Invalid Kind = ""
+	Bool    Kind = "b" // bool, one byte a row (Arrow packs bits: converted at the border)
+	Int8    Kind = "c"
+	Int16   Kind = "s"
+	Int32   Kind = "i"
+	Int64   Kind = "l"
+	Float32 Kind = "f"
+	Float64 Kind = "g"
+	Decimal Kind = "d" // 128-bit two's complement; the scale belongs to the SQL type
+	String  Kind = "u" // UTF-8
+	Bytes   Kind = "z"
 )
 
-var kindNames = [...]string{"invalid", "bool", "int8", "int16", "int32", "int64", "float32", "float64", "decimal", "string", "bytes"}
-
 func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
+	switch k {
+	case Invalid:
+		return "invalid"
+	case Bool:
+		return "bool"
+	case Int8:
+		return "int8"
+	case Int16:
+		return "int16"
+	case Int32:
+		return "int32"
+	case Int64:
+		return "int64"
+	case Float32:
+		return "float32"
+	case Float64:
+		return "float64"
+	case Decimal:
+		return "decimal"
+	case String:
+		return "string"
+	case Bytes:
+		return "bytes"
 	}
-	return fmt.Sprintf("kind(%d)", uint8(k))
+	return k.nestedString()
 }
 
-// Width is the size of one value in bytes, or 0 for kinds of variable width.
+// Width is the size of one value in bytes, or 0 for kinds whose values are not of
+// one width: String, Bytes and the nested kinds.
 func (k Kind) Width() int {
 	switch k {
 	case Bool, Int8:
@@ -52,7 +74,7 @@ func (k Kind) Width() int {
 	return 0
 }
 
-// Variable reports whether values have their own lengths (String, Bytes).
+// Variable reports whether values are byte strings (String, Bytes).
 func (k Kind) Variable() bool { return k == String || k == Bytes }
 
 // Dec is a 128-bit decimal without its scale.

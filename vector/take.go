@@ -15,8 +15,11 @@ func (v *Vector) Take(p *Pool, rows []int32) *Vector {
 }
 
 func (v *Vector) takeValues(p *Pool, rows []int32) *Vector {
-	if v.kind.Variable() {
+	switch {
+	case v.kind.Variable():
 		return v.takeBytes(p, rows)
+	case v.kind.Nested():
+		return v.takeNested(p, rows)
 	}
 	out := p.New(v.kind, len(rows))
 	switch v.kind.Width() {
@@ -59,14 +62,17 @@ func (v *Vector) takeBytes(p *Pool, rows []int32) *Vector {
 func (v *Vector) Slice(p *Pool, from, to int) *Vector {
 	n := to - from
 	var out *Vector
-	if v.kind.Variable() {
+	switch {
+	case v.kind.Nested():
+		out = v.sliceNested(p, from, to)
+	case v.kind.Variable():
 		a, b := v.offsets[from], v.offsets[to]
 		out = p.NewVariable(v.kind, n, int(b-a))
 		copy(out.data, v.data[a:b])
 		for i := range out.offsets {
 			out.offsets[i] = v.offsets[from+i] - a
 		}
-	} else {
+	default:
 		out = p.New(v.kind, n)
 		w := v.kind.Width()
 		copy(as[byte](out.fixed, n*w), unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v.fixed))), v.n*w)[from*w:to*w])

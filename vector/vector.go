@@ -13,8 +13,10 @@ type Vector struct {
 	n       int
 	valid   Bitmap   // nil: no NULL
 	fixed   []uint64 // values of a fixed-width kind
-	offsets []int32  // n+1 of them, for a variable kind
+	offsets []int32  // n+1 of them, for a variable kind, a List or a Map
 	data    []byte
+
+	children []*Vector // of a nested kind; the column holds a reference to each
 
 	pool    *Pool
 	refs    atomic.Int32
@@ -104,7 +106,8 @@ func Values[T Fixed](v *Vector) []T {
 	return as[T](v.fixed, v.n)
 }
 
-// Offsets are the n+1 offsets into Data of a variable column.
+// Offsets are the n+1 offsets into Data of a variable column, or into the children
+// of a List or a Map.
 func (v *Vector) Offsets() []int32 { return v.offsets }
 
 // Data holds the bytes of a variable column.
@@ -122,7 +125,11 @@ func (v *Vector) Text(i int) string {
 
 // Size is the number of bytes that the column's values take.
 func (v *Vector) Size() int {
-	return v.n*v.kind.Width() + len(v.offsets)*4 + len(v.data) + len(v.valid)*8
+	size := v.n*v.kind.Width() + len(v.offsets)*4 + len(v.data) + len(v.valid)*8
+	for _, c := range v.children {
+		size += c.Size()
+	}
+	return size
 }
 
 // Retain adds a reference and returns v.
@@ -145,7 +152,10 @@ func (v *Vector) Release() {
 			v.owned[i] = nil
 		}
 	}
-	v.fixed, v.offsets, v.data, v.valid = nil, nil, nil, nil
+	for _, c := range v.children {
+		c.Release()
+	}
+	v.fixed, v.offsets, v.data, v.valid, v.children = nil, nil, nil, nil, nil
 	if v.foreign != nil {
 		v.foreign()
 		v.foreign = nil

@@ -277,7 +277,10 @@ func (d Divisor) FloorDiv(x int64) int64 {
 // ModInts computes a % b for any two integer kinds into the kind of b, as SQL's MOD
 // does. A zero in b is a misfit.
 func ModInts(p *vector.Pool, a, b *vector.Vector, n int, m *Misfits) *vector.Vector {
-	common := max(a.Kind(), b.Kind())
+	common := a.Kind()
+	if b.Kind().Width() > common.Width() {
+		common = b.Kind()
+	}
 	if b.Len() == 1 && n != 1 && a.Len() == n {
 		if y := intAt(b, 0); y > 1 {
 			out := p.New(b.Kind(), n)

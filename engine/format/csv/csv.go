@@ -13,6 +13,7 @@ import (
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
 )
 
 // Format is the connector.Format "csv".
@@ -99,7 +100,7 @@ func supported(t sqltype.Type) bool {
 	case sqltype.Null, sqltype.IntervalDay, sqltype.IntervalMonth:
 		return false
 	}
-	return t.Kind() != 0
+	return t.Kind() != vector.Invalid && !t.Kind().Nested()
 }
 
 func checkSchema(t *connector.Table) error {
