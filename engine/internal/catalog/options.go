@@ -27,6 +27,9 @@ type Options struct {
 	// is no key of the query: "none" refuses it, "auto" keeps the live rows in
 	// state, "force" does so even when it is not necessary.
 	UpsertMaterialize string
+	// SortAtEnd lets ORDER BY without LIMIT wait for the end of tables that do not
+	// say that they have one.
+	SortAtEnd bool
 	// TimeZone is the zone in which local times of TIMESTAMP_LTZ are read and shown.
 	TimeZone *time.Location
 	// JobName names the jobs that are started; "": after their statement.
@@ -100,6 +103,14 @@ func known() []option {
 			reset: func(o, d *Options) { o.UpsertMaterialize = d.UpsertMaterialize },
 		},
 		{
+			name:    "exec.sort.at-end",
+			aliases: []string{"table.exec.sort.non-temporal.enabled", "__table.exec.sort.non-temporal.enabled__"},
+			doc:     "ORDER BY without LIMIT waits for the end of tables that do not say that they have one",
+			set:     func(o *Options, v string) error { return setBool(&o.SortAtEnd, v) },
+			get:     func(o *Options) string { return strconv.FormatBool(o.SortAtEnd) },
+			reset:   func(o, d *Options) { o.SortAtEnd = d.SortAtEnd },
+		},
+		{
 			name:    "table.local-time-zone",
 			aliases: []string{"time-zone"},
 			doc:     "the zone of local times, such as UTC or Europe/Berlin",
@@ -123,6 +134,15 @@ func setInt(p *int, value string, low, high int) error {
 		return fmt.Errorf("'%s' is not a whole number from %d to %d", value, low, high)
 	}
 	*p = n
+	return nil
+}
+
+func setBool(p *bool, value string) error {
+	b, err := strconv.ParseBool(strings.ToLower(strings.TrimSpace(value)))
+	if err != nil {
+		return fmt.Errorf("'%s' is not true or false", value)
+	}
+	*p = b
 	return nil
 }
 

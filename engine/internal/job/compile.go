@@ -106,6 +106,12 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
 	case *plan.Limit:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewLimit(n.Offset, n.Count), nil })
+	case *plan.Sort:
+		spec := op.SortSpec{Types: n.Schema().Types(), Skip: n.Offset, Count: n.Count, Updating: !n.InputAppendOnly, AtEnd: n.AtEnd}
+		for _, k := range n.Order {
+			spec.Order = append(spec.Order, op.SortKey(k))
+		}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSort(spec), nil })
 	case *plan.Aggregate:
 		spec := op.AggregateSpec{
 			Input:      n.Input.Schema().Types(),

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -39,7 +38,7 @@ func unsupported(pos errs.Position, format string, args ...any) *errs.Error {
 // result binds a query whose rows go to the caller. Its columns have names of
 // their own: of two with one name the second gets a number.
 func (b *binder) result(q *parse.Query) (Node, error) {
-	in, err := b.query(q)
+	in, err := b.complete(q, true)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +57,11 @@ func (b *binder) result(q *parse.Query) (Node, error) {
 	return n, nil
 }
 
-// query binds a complete query expression.
-func (b *binder) query(q *parse.Query) (Node, error) {
+// query binds a query expression that is a part of another.
+func (b *binder) query(q *parse.Query) (Node, error) { return b.complete(q, false) }
+
+// complete binds a query expression. The rows of a result have an order.
+func (b *binder) complete(q *parse.Query, result bool) (Node, error) {
 	if q.Recursive {
 		return nil, unsupported(q.At, "WITH RECURSIVE is")
 	}
@@ -78,39 +80,17 @@ func (b *binder) query(q *parse.Query) (Node, error) {
 		}
 		b = &inner
 	}
-	n, err := b.body(q.Body)
+	var o ordered
+	var err error
+	if s, ok := q.Body.(*parse.Select); ok {
+		o, err = b.selectBlock(s, q.OrderBy)
+	} else if o.Node, err = b.body(q.Body); err == nil {
+		o, err = b.ordering(o.Node, q.OrderBy)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(q.OrderBy) > 0 {
-		pos := q.OrderBy[0].Expr.Pos()
-		if q.Limit != nil {
-			return nil, unsupported(pos, "ORDER BY with LIMIT (top-N) is").WithHint("LIMIT alone keeps the rows that come first")
-		}
-		return nil, unsupported(pos, "ORDER BY is").WithHint("a continuous query never has all its rows: sort where the result is read")
-	}
-	return b.limit(n, q)
-}
-
-func (b *binder) limit(n Node, q *parse.Query) (Node, error) {
-	if q.Limit == nil && q.Offset == nil {
-		return n, nil
-	}
-	count, offset, pos := int64(math.MaxInt64), int64(0), q.At
-	var err error
-	if q.Offset != nil {
-		pos = q.Offset.Pos()
-		if offset, err = b.rowCount(q.Offset, "OFFSET"); err != nil {
-			return nil, err
-		}
-	}
-	if q.Limit != nil {
-		pos = q.Limit.Pos()
-		if count, err = b.rowCount(q.Limit, "LIMIT"); err != nil {
-			return nil, err
-		}
-	}
-	return newLimit(n, offset, count, pos), nil
+	return b.sorted(o, q, result)
 }
 
 func (b *binder) rowCount(e parse.Expr, clause string) (int64, error) {
@@ -140,7 +120,8 @@ func (b *binder) body(q parse.QueryBody) (Node, error) {
 	case *parse.Query:
 		return b.query(q)
 	case *parse.Select:
-		return b.selectBlock(q)
+		o, err := b.selectBlock(q, nil)
+		return o.Node, err
 	case *parse.SetOp:
 		return b.setOp(q)
 	case *parse.Values:

@@ -15,13 +15,22 @@ import (
 // which upsert keys hold there and whether they are ordered, and what state grows
 // with.
 func deriveChangelog(n Node) (Node, error) {
-	for _, in := range n.Inputs() {
-		if _, err := deriveChangelog(in); err != nil {
+	for i, in := range n.Inputs() {
+		derived, err := deriveChangelog(in)
+		if err != nil {
 			return nil, err
 		}
+		n.setInput(i, derived)
 	}
 	if l, ok := n.(*Limit); ok && !l.Input.Traits().Mode.InsertOnly() {
-		return nil, unsupported(l.at, "LIMIT over a result that changes is").WithHint("%s", why(l.Input))
+		// A row that goes lets another in: all have to be kept, in order.
+		n = newSort(l.Input, nil, l.Offset, l.Count, bounded(l.Input), l.at)
+		n.Traits().Dist = l.traits.Dist
+	}
+	if s, ok := n.(*Sort); ok {
+		if err := s.check(); err != nil {
+			return nil, err
+		}
 	}
 	derive(n)
 	return n, nil
@@ -57,6 +66,8 @@ func derive(n Node) {
 	case *Join:
 		n.derive(t)
 	case *SetOperation:
+		n.derive(t)
+	case *Sort:
 		n.derive(t)
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)

@@ -25,6 +25,8 @@ func placeExchanges(n Node) (Node, error) {
 		}
 	case *Limit:
 		n.Input = onOneShard(n.Input)
+	case *Sort:
+		n.Input = onOneShard(n.Input)
 	case *Normalize:
 		n.Input = onKeys(n.Input, n.Keys)
 	case *Join:

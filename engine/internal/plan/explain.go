@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -142,13 +141,9 @@ func subject(n Node) string {
 	case *Exchange:
 		return Distribution{n.Kind, n.Keys}.text(n)
 	case *Limit:
-		switch {
-		case n.Count == math.MaxInt64:
-			return fmt.Sprintf("from row %d", n.Offset+1)
-		case n.Offset > 0:
-			return fmt.Sprintf("%d from row %d", n.Count, n.Offset+1)
-		}
-		return fmt.Sprint(n.Count)
+		return limitText(n.Offset, n.Count)
+	case *Sort:
+		return limitText(n.Offset, n.Count)
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
@@ -193,6 +188,8 @@ func details(n Node) []string {
 		add("writes", n.describe())
 	case *Values:
 		for _, r := range n.Rows[:min(len(n.Rows), 3)] {
+	case *Sort:
+		add("by", n.text()...)
 			vals := make([]string, len(r))
 			for i, e := range r {
 				vals[i] = e.String()

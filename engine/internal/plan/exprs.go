@@ -19,6 +19,8 @@ type exprBinder struct {
 	aggs *grouping
 	// aliases are names of the SELECT list, which the clause does not know.
 	aliases map[string]bool
+	// outputs are the items of the SELECT list, which ORDER BY may name.
+	outputs []item
 }
 
 // condition binds a BOOLEAN expression.
@@ -138,6 +140,9 @@ func (x *exprBinder) refuse(e parse.Expr) error {
 }
 
 func (x *exprBinder) column(e *parse.ColumnRef) (expr.Expr, error) {
+	if out, err := x.output(e); out != nil || err != nil {
+		return out, err
+	}
 	c, err := x.scope.resolve(e.Name)
 	if err == nil {
 		return c, nil

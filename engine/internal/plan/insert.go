@@ -37,7 +37,7 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	if err != nil {
 		return nil, placed(err, ins.Table.Pos())
 	}
-	in, err := b.query(ins.Query)
+	in, err := b.complete(ins.Query, true)
 	if err != nil {
 		return nil, err
 	}

@@ -109,6 +109,9 @@ func (v *verifier) node() {
 		v.that(ld.Kind == rd.Kind && slices.Equal(ld.Keys, rd.Keys), "distributions %v and %v", ld, rd)
 	case *plan.Join:
 		v.join(n)
+	case *plan.Sort:
+		v.gathered(n.Input, nil)
+		v.complete(n.Input, n.InputAppendOnly)
 	case *plan.Limit:
 		v.gathered(n.Input, nil)
 		v.that(n.Input.Traits().Mode.InsertOnly(), "input changes")

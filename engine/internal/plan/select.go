@@ -18,58 +18,65 @@ type item struct {
 	alias, star bool
 }
 
-// selectBlock binds one SELECT.
-func (b *binder) selectBlock(s *parse.Select) (Node, error) {
+// selectBlock binds one SELECT, with the ORDER BY behind it.
+func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered, error) {
 	switch {
 	case s.Qualify != nil:
-		return nil, unsupported(s.Qualify.Pos(), "QUALIFY is")
+		return ordered{}, unsupported(s.Qualify.Pos(), "QUALIFY is")
 	case len(s.Windows) > 0:
-		return nil, unsupported(s.Windows[0].Name.At, "the WINDOW clause is")
+		return ordered{}, unsupported(s.Windows[0].Name.At, "the WINDOW clause is")
 	}
 	in, sc, err := b.from(s.From)
 	if err != nil {
-		return nil, err
+		return ordered{}, err
 	}
 	if s.Where != nil {
 		x := &exprBinder{b: b, scope: sc, clause: "WHERE", aliases: aliases(s)}
 		cond, err := x.condition(s.Where)
 		if err != nil {
-			return nil, err
+			return ordered{}, err
 		}
 		in = newFilter(in, cond, s.Where.Pos())
 	}
 	g := &grouping{input: in, scope: sc}
 	items, err := b.items(s, sc, g)
 	if err != nil {
-		return nil, err
+		return ordered{}, err
 	}
 	var having expr.Expr
 	if s.Having != nil {
 		x := &exprBinder{b: b, scope: sc, clause: "HAVING", aggs: g, aliases: aliases(s)}
 		if having, err = x.condition(s.Having); err != nil {
-			return nil, err
+			return ordered{}, err
 		}
 	}
 	if s.Grouped {
 		if err := b.groupBy(s, sc, items, g); err != nil {
-			return nil, err
+			return ordered{}, err
 		}
+	}
+	width := len(items)
+	x := &exprBinder{b: b, scope: sc, clause: "ORDER BY", aggs: g}
+	items, keys, err := x.orderBy(order, items)
+	if err != nil {
+		return ordered{}, err
+	}
+	if s.Distinct && len(items) > width {
+		return ordered{}, errs.New(errs.Invalid, items[width].expr.Pos(), "ORDER BY %s is not in the list of SELECT DISTINCT", items[width].name).
+			WithHint("of the rows that are one in the result it could be different")
 	}
 	n := in
 	if s.Grouped || len(g.aggs) > 0 || having != nil {
 		if n, err = g.plan(s, items, &having); err != nil {
-			return nil, err
+			return ordered{}, err
 		}
 	}
-	exprs, names := make([]expr.Expr, len(items)), make([]string, len(items))
-	for i, it := range items {
-		exprs[i], names[i] = it.expr, it.name
-	}
+	exprs, names := itemExprs(items)
 	n = newCalc(n, having, exprs, names, s.At)
 	if s.Distinct {
 		n = newDistinct(n, s.At)
 	}
-	return n, nil
+	return ordered{n, keys, width}, nil
 }
 
 // aliases are the names that the SELECT list gives, to explain why a clause does

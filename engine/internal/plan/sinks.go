@@ -131,7 +131,7 @@ func redundantBefore(n Node, key []int) bool {
 		return true
 	}
 	switch n := n.(type) {
-	case *Scan, *Normalize, *Materialize, *Consolidate, *Aggregate, *SetOperation:
+	case *Scan, *Normalize, *Materialize, *Consolidate, *Aggregate, *SetOperation, *Sort:
 		for _, k := range n.Traits().Keys {
 			if len(k.Columns) == len(key) && subset(k.Columns, key) {
 				return true

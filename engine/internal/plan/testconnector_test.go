@@ -19,6 +19,7 @@ func (testConnector) Doc() string  { return "tables that are planned, but never 
 func (testConnector) Options() []connector.Option {
 	return []connector.Option{
 		{Name: "changes", Choices: []string{"append", "upsert", "retract"}, Default: "append", Doc: "the row kinds"},
+		{Name: "bounded", Type: connector.BoolOption, Doc: "the rows come to an end"},
 		{Name: "infer", Type: connector.BoolOption, Doc: "make up columns"},
 		{Name: "writers", Type: connector.IntOption, Doc: "the largest number of writers"},
 		{Name: "side", Choices: []string{"source", "sink"}, Doc: "the only side there is"},
@@ -35,7 +36,7 @@ func (testConnector) Source(t *connector.Table, opt connector.Options) (connecto
 	if opt.Text("side") == "sink" {
 		return nil, errs.New(errs.Unsupported, t.Pos, "table %q can only be written", t.Name)
 	}
-	return testSource{mode: mode(opt)}, nil
+	return testSource{mode: mode(opt), bounded: opt.Bool("bounded")}, nil
 }
 
 func (testConnector) Sink(t *connector.Table, opt connector.Options) (connector.Sink, error) {
@@ -54,10 +55,12 @@ func (testConnector) Infer(_ context.Context, t *connector.Table, opt connector.
 
 type testSource struct {
 	connector.Source
-	mode sqltype.ChangelogMode
+	mode    sqltype.ChangelogMode
+	bounded bool
 }
 
 func (s testSource) Mode() sqltype.ChangelogMode { return s.mode }
+func (s testSource) Bounded() bool               { return s.bounded }
 
 type testSink struct {
 	connector.Sink
