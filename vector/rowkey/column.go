@@ -205,10 +205,13 @@ func (e *Encoder) foldHash(b *vector.Batch, cols []int) {
 		k.hash[i] = hashSeed
 	}
 	sel, _ := b.Sel()
-	for _, c := range cols {
+	for i, c := range cols {
 		v := b.Col(c)
 		switch {
 		case k.n == 0:
+		case v.Kind().Nested():
+			e.nested[i].encode(v, sel, k.n)
+			e.nested[i].words(e.word)
 		case v.Kind().Variable():
 			textWords(e.word, v, sel)
 		case v.Kind() == vector.Decimal:

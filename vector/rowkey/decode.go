@@ -29,6 +29,12 @@ func Decode(l Layout, enc []byte, out []*vector.ColumnBuilder) error {
 		}
 		var err error
 		switch {
+		case kind.Nested():
+			if null {
+				out[c].AppendNull()
+			} else {
+				enc, err = decodeNested(enc, l.desc(c), out[c])
+			}
 		case !kind.Variable():
 			enc, err = decodeFixed(enc, kind, null, l.desc(c), out[c])
 		case null:

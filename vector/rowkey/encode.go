@@ -12,8 +12,11 @@ import (
 // column begins with a tag that orders NULL against values. A fixed-width value
 // follows as big-endian bytes with the sign flipped so that they sort (a NULL as
 // zeros, so that every key of such a layout has one length). A text follows with
-// each zero byte written 00 FF, and then 00 01; a NULL text is its tag alone. The
-// bytes of a descending value are inverted.
+// each zero byte written 00 FF, and then 00 01; a NULL text is its tag alone, as is a
+// NULL of a nested kind. A list is each element after a byte that says there is one
+// more, then the byte that ends it; a map is a list of its entries, key and value; a
+// struct its fields. Inside of these every NULL is its tag alone, first in order.
+// The bytes of a descending value are inverted.
 const (
 	tagNullFirst = 0
 	tagValue     = 1
@@ -98,6 +101,9 @@ func (e *Encoder) encodeBytes(b *vector.Batch, cols []int) {
 		case kind.Variable():
 			putTexts(k.data, e.pos, v, sel, e.layout.tag(i, true), desc)
 			continue
+		case kind.Nested():
+			e.nested[i].put(k.data, e.pos, e.layout.tag(i, true), desc)
+			continue
 		case kind == vector.Decimal:
 			e.high = resize(e.high, k.n)
 			decimalWords(e.word, e.high, vector.Values[vector.Dec](v), sel)
@@ -155,7 +161,7 @@ func (e *Encoder) place(b *vector.Batch, cols []int, sel []int32) {
 		if kind.Variable() {
 			size += 3
 		} else {
-			size += 1 + kind.Width()
+			size += 1 + kind.Width() // a nested column adds its lengths below
 		}
 	}
 	lens := k.off[1:]
@@ -163,8 +169,12 @@ func (e *Encoder) place(b *vector.Batch, cols []int, sel []int32) {
 		lens[i] = size
 	}
 	for i, c := range cols {
-		if e.layout.Kinds[i].Variable() && k.n > 0 {
+		switch kind := e.layout.Kinds[i]; {
+		case k.n == 0:
+		case kind.Variable():
 			addTextLens(lens, b.Col(c), sel)
+		case kind.Nested():
+			e.nested[i].addLens(lens)
 		}
 	}
 	k.off[0] = 0

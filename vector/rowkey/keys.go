@@ -76,7 +76,8 @@ type Encoder struct {
 	shift  []uint // packed: where each column starts
 	keys   Keys
 
-	word, high []uint64 // one column's canonical words
+	nested     []nestedColumn // of each column that is nested; nil if none is
+	word, high []uint64       // one column's canonical words
 	pos        []int
 	masks      []uint8
 }
@@ -91,6 +92,9 @@ func NewEncoder(l Layout) *Encoder {
 	for _, k := range l.Kinds {
 		e.shift = append(e.shift, at)
 		at += uint(k.Width()) * 8
+		if k.Nested() {
+			e.nested = make([]nestedColumn, len(l.Kinds))
+		}
 	}
 	return e
 }

@@ -59,7 +59,7 @@ func (l Layout) tag(i int, null bool) byte {
 func (l Layout) fixed() (int, bool) {
 	n := 0
 	for _, k := range l.Kinds {
-		if k.Variable() {
+		if k.Width() == 0 {
 			return 0, false
 		}
 		n += 1 + k.Width()
@@ -72,7 +72,7 @@ func (l Layout) check() {
 		panic("rowkey: a layout's orders do not fit its columns")
 	}
 	for _, k := range l.Kinds {
-		if k.Width() == 0 && !k.Variable() {
+		if k.Width() == 0 && !k.Variable() && !k.Nested() {
 			panic(fmt.Sprintf("rowkey: a key column of kind %v", k))
 		}
 	}

@@ -19,7 +19,12 @@ var fixedKinds = []vector.Kind{
 	vector.Float32, vector.Float64, vector.Decimal,
 }
 
-var allKinds = append(slices.Clone(fixedKinds), vector.String, vector.Bytes)
+var nestedKinds = []vector.Kind{
+	vector.ListOf(vector.String), vector.ListOf(vector.Float32), vector.StructOf(vector.Int64, vector.Bool),
+	vector.ListOf(vector.StructOf(vector.Decimal, vector.ListOf(vector.Int8))), vector.MapOf(vector.Bool, vector.Bytes), vector.StructOf(),
+}
+
+var allKinds = append(append(slices.Clone(fixedKinds), vector.String, vector.Bytes), nestedKinds...)
 
 // value is a cell: nil, or a Go value of the column's kind.
 type value = any
@@ -40,6 +45,9 @@ var interesting = map[vector.Kind][]value{
 func randomValue(r *rand.Rand, k vector.Kind) value {
 	if r.IntN(6) == 0 {
 		return nil
+	}
+	if k.Nested() {
+		return randomNested(r, k)
 	}
 	if some := interesting[k]; r.IntN(2) == 0 {
 		return some[r.IntN(len(some))]
@@ -72,6 +80,40 @@ func randomValue(r *rand.Rand, k vector.Kind) value {
 	return b
 }
 
+// randomNested gives the elements of a list, the entries of a map by key, the fields
+// of a struct.
+func randomNested(r *rand.Rand, k vector.Kind) value {
+	kinds, out := k.Children(), []value{}
+	switch {
+	case k.Struct():
+		for _, f := range kinds {
+			out = append(out, randomValue(r, f))
+		}
+	case k.List():
+		for range r.IntN(4) {
+			out = append(out, randomValue(r, kinds[0]))
+		}
+	default:
+		for _, key := range []bool{false, true} {
+			if r.IntN(2) == 0 {
+				out = append(out, key, randomValue(r, kinds[1]))
+			}
+		}
+	}
+	return out
+}
+
+func appendNested(c *vector.ColumnBuilder, vs []value) {
+	for i, v := range vs {
+		f := c.Child(0)
+		if !c.Kind().List() {
+			f = c.Child(i % c.Children())
+		}
+		appendValue(f, v)
+	}
+	c.EndValue()
+}
+
 func appendValue(c *vector.ColumnBuilder, v value) {
 	switch v := v.(type) {
 	case nil:
@@ -96,6 +138,8 @@ func appendValue(c *vector.ColumnBuilder, v value) {
 		c.AppendString(v)
 	case []byte:
 		c.AppendBytes(v)
+	case []value:
+		appendNested(c, v)
 	}
 }
 
@@ -126,6 +170,18 @@ func compareValues(a, b value) int {
 		return a.Cmp(b.(vector.Dec))
 	case string:
 		return cmp.Compare(a, b.(string))
+	case []value:
+		return slices.CompareFunc(a, b.([]value), func(x, y value) int {
+			switch {
+			case x == nil && y == nil:
+				return 0
+			case x == nil:
+				return -1
+			case y == nil:
+				return 1
+			}
+			return compareValues(x, y)
+		})
 	}
 	return bytes.Compare(a.([]byte), b.([]byte))
 }
@@ -293,6 +349,9 @@ func TestEveryKindOrdersAndRoundTrips(t *testing.T) {
 		for _, v := range interesting[k] {
 			rows = append(rows, []value{v})
 		}
+		for r := rand.New(rand.NewPCG(9, 0)); k.Nested() && len(rows) < 40; {
+			rows = append(rows, []value{randomNested(r, k)})
+		}
 		for _, desc := range []bool{false, true} {
 			for _, last := range []bool{false, true} {
 				checkRows(t, Layout{Kinds: []vector.Kind{k}, Desc: []bool{desc}, NullsLast: []bool{last}}, rows)
@@ -350,6 +409,9 @@ func TestHashIgnoresNullability(t *testing.T) {
 		var rows [][]value
 		for _, v := range interesting[k] {
 			rows = append(rows, []value{v})
+		}
+		for r := rand.New(rand.NewPCG(9, 0)); k.Nested() && len(rows) < 40; {
+			rows = append(rows, []value{randomNested(r, k)})
 		}
 		without := slices.Clone(NewEncoder(l).Encode(batchOf(p, l, rows), []int{0}).Hash())
 		with := NewEncoder(l).Encode(batchOf(p, l, append(rows, []value{nil})), []int{0}).Hash()
@@ -472,6 +534,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte{1, 0x80, 0, 0, 0, 0, 0, 0, 1, 1, 'a', 0, 0xFF, 0, 1}, uint8(4), uint8(8), false)
 	f.Add([]byte{0, 0}, uint8(0), uint8(9), true)
 	f.Add([]byte{1, 0xFE, 2}, uint8(0), uint8(8), true)
+	f.Add([]byte{1, 1, 1, 'a', 0, 1, 1, 0, 0, 0}, uint8(10), uint8(0), false)
 	f.Fuzz(func(t *testing.T, enc []byte, a, b uint8, desc bool) {
 		l := Layout{Kinds: []vector.Kind{allKinds[int(a)%len(allKinds)], allKinds[int(b)%len(allKinds)]}}
 		if desc {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // images are copies of the columns of entries: first of those that an epoch
@@ -114,12 +115,28 @@ func (c *savedBytes) at(i int) []byte {
 	return c.data[from:c.ends[i]]
 }
 
-// column is a vector of the copies, of kind String or Bytes.
+// column is a vector of the copies, of kind String, Bytes or a nested one.
 func (c *savedBytes) column(p *vector.Pool, kind vector.Kind) *vector.Vector {
+	if kind.Nested() {
+		return c.nested(p, kind)
+	}
 	v := p.NewVariable(kind, len(c.ends), len(c.data))
 	copy(v.Data(), c.data)
 	copy(v.Offsets()[1:], c.ends)
 	return v
+}
+
+// nested reads the copies as storeColumn wrote them; one never written is NULL.
+func (c *savedBytes) nested(p *vector.Pool, kind vector.Kind) *vector.Vector {
+	b := vector.NewColumnBuilder(p, kind)
+	for i := range c.ends {
+		if enc := c.at(i); len(enc) == 0 {
+			b.AppendNull()
+		} else if err := rowkey.DecodeValue(enc, b); err != nil {
+			panic("op: a stored value of " + kind.String() + " cannot be read: " + err.Error())
+		}
+	}
+	return b.Finish()
 }
 
 // column is a vector of the copies of a column of the given kind, without NULLs.

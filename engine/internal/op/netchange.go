@@ -135,11 +135,15 @@ func compareHalves(v *vector.Vector, same []bool) {
 		compareFixed(v, vector.Values[float64](v), same)
 	case vector.Decimal:
 		compareFixed(v, vector.Values[vector.Dec](v), same)
-	default:
+	case vector.String, vector.Bytes:
 		for i := range same {
 			if same[i] && !v.IsNull(i) && !bytes.Equal(v.Bytes(i), v.Bytes(n+i)) {
 				same[i] = false
 			}
+		}
+	default:
+		for i := range same {
+			same[i] = same[i] && vector.Compare(v, i, v, n+i) == 0
 		}
 	}
 }

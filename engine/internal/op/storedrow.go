@@ -4,6 +4,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // storedRow lays out columns of a batch in the entries of a table: first words with
@@ -124,9 +125,15 @@ func storeColumn(to *state.Values, col int, slots []state.Slot, v *vector.Vector
 		storeFixed[float64](to, col, slots, v, rows)
 	case vector.Decimal:
 		storeFixed[vector.Dec](to, col, slots, v, rows)
-	default:
+	case vector.String, vector.Bytes:
 		for i, s := range slots {
 			to.SetBytes(col, s, v.Bytes(int(rowAt(rows, i))))
+		}
+	default:
+		var enc []byte
+		for i, s := range slots {
+			enc = rowkey.AppendValue(enc[:0], v, int(rowAt(rows, i)))
+			to.SetBytes(col, s, enc)
 		}
 	}
 }

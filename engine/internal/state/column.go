@@ -62,10 +62,14 @@ func newColumn(k vector.Kind, opt Options) column {
 	case vector.Decimal:
 		return &fixed[vector.Dec]{}
 	}
-	if !k.Variable() {
-		panic("state: a column of kind " + k.String())
+	t := texts{kind: k, arena: arena{poisons: opt.EvictAll}}
+	switch {
+	case k.Nested():
+		return &nested{texts: t}
+	case k.Variable():
+		return &t
 	}
-	return &texts{kind: k, arena: arena{poisons: opt.EvictAll}}
+	panic("state: a column of kind " + k.String())
 }
 
 // nulls is the set of positions that are NULL; most columns never have one.

@@ -15,7 +15,8 @@ type Slot = int32
 const None Slot = -1
 
 // Values keeps one entry of fixed columns for each key. No column is ever NULL: a
-// table that needs NULLs has a Bool column for them. A new entry is all zero.
+// table that needs NULLs has a Bool column for them. A new entry is all zero. A column
+// of a nested kind holds what the operator gives to SetBytes.
 type Values struct {
 	keyTable
 	kinds []vector.Kind
@@ -25,6 +26,9 @@ type Values struct {
 func newValues(name string, key rowkey.Layout, kinds []vector.Kind, opt Options) *Values {
 	v := &Values{keyTable: newKeyTable(name, key, opt), kinds: kinds}
 	for _, k := range kinds {
+		if k.Nested() {
+			k = vector.Bytes
+		}
 		v.cols = append(v.cols, newColumn(k, opt))
 	}
 	v.payload = (*valuesPayload)(v)
