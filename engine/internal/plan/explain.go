@@ -184,12 +184,12 @@ func details(n Node) []string {
 		if n.Residual != nil {
 			add("and", n.residualText())
 		}
+	case *Sort:
+		add("by", n.text()...)
 	case *Sink:
 		add("writes", n.describe())
 	case *Values:
 		for _, r := range n.Rows[:min(len(n.Rows), 3)] {
-	case *Sort:
-		add("by", n.text()...)
 			vals := make([]string, len(r))
 			for i, e := range r {
 				vals[i] = e.String()
