@@ -1,17 +1,13 @@
 package parquet
 
 import (
-	"bytes"
 	"context"
-	"fmt"
+	"errors"
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	pq "github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 
 	"github.com/weirdb/weir/engine/connector"
@@ -53,90 +49,92 @@ func (e *encoding) Encoder(w io.Writer) (connector.Encoder, error) {
 	return &encoder{w: fw, schema: e.schema.Arrow(), pool: vector.NewPool()}, nil
 }
 
+// Accepts compares the columns.
+func (e *encoding) Accepts(part io.ReadSeeker) error {
+	f, err := newPart(part)
+	if err != nil {
+		return err
+	}
+	r, err := open(f)
+	if err != nil {
+		return err
+	}
+	have, err := columns(f.Name(), r)
+	if err != nil {
+		return err
+	}
+	same := len(have) == len(e.schema)
+	for i := 0; same && i < len(have); i++ {
+		h, w := have[i], e.schema[i]
+		same = h.why == nil && h.name == w.Name && connector.CanAdapt(h.natural, w.Type) && (h.natural.NotNull || !w.Type.NotNull)
+	}
+	if !same {
+		return errors.New("it has other columns")
+	}
+	return nil
+}
+
 // Join writes the rows of the parts anew.
 func (e *encoding) Join(w io.Writer, parts []io.ReadSeeker) error {
-	fw, err := e.writer(w)
+	out, err := e.Encoder(w)
 	if err != nil {
 		return err
 	}
 	for _, p := range parts {
-		if err := e.copy(fw, p); err != nil {
+		if err := e.copy(out, p); err != nil {
 			return err
 		}
 	}
-	return fw.Close()
+	return out.Close()
 }
 
-// Accepts compares the columns.
-func (e *encoding) Accepts(part io.ReadSeeker) error {
-	_, err := e.open(part)
-	return err
-}
-
-// open returns the reader of a file that has the table's columns.
-func (e *encoding) open(part io.ReadSeeker) (fr *pqarrow.FileReader, err error) {
-	defer guard("", "the file", &err)
-	src, ok := part.(pq.ReaderAtSeeker)
-	if !ok {
-		all, err := io.ReadAll(part)
-		if err != nil {
-			return nil, err
-		}
-		src = bytes.NewReader(all)
-	}
-	r, err := file.NewParquetReader(src)
-	if err != nil {
-		return nil, err
-	}
-	fr, err = pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: vector.Target}, memory.DefaultAllocator)
-	if err != nil {
-		return nil, err
-	}
-	have, err := fr.Schema()
-	if err != nil {
-		return nil, err
-	}
-	want := e.schema.Arrow()
-	same := have.NumFields() == want.NumFields()
-	for i := 0; same && i < want.NumFields(); i++ {
-		h, w := have.Field(i), want.Field(i)
-		same = h.Name == w.Name && arrow.TypeEqual(h.Type, w.Type) && (w.Nullable || !h.Nullable)
-	}
-	if !same {
-		return nil, fmt.Errorf("it has other columns: %v", have)
-	}
-	return fr, nil
-}
-
-func (e *encoding) copy(fw *pqarrow.FileWriter, part io.ReadSeeker) error {
-	fr, err := e.open(part)
+func (e *encoding) copy(out connector.Encoder, part io.ReadSeeker) error {
+	f, err := newPart(part)
 	if err != nil {
 		return err
 	}
-	r, want := fr.ParquetReader(), e.schema.Arrow()
-	for g := range r.NumRowGroups() {
-		rr, err := fr.GetRecordReader(context.Background(), nil, []int{g})
+	ctx, p := context.Background(), vector.NewPool()
+	r, err := (&decoding{schema: e.schema}).Open(ctx, f, connector.Part{}, connector.Scan{}, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for {
+		b, err := r.Read(ctx, p, vector.Target)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		for rr.Next() {
-			// The fields read have notes of the file's own.
-			rec := array.NewRecordBatch(want, rr.RecordBatch().Columns(), rr.RecordBatch().NumRows())
-			err := fw.WriteBuffered(rec)
-			rec.Release()
-			if err != nil {
-				rr.Release()
-				return err
-			}
-		}
-		err = rr.Err()
-		rr.Release()
-		if err != nil && err != io.EOF {
+		err = out.Write(b)
+		b.Release()
+		if err != nil {
 			return err
 		}
 	}
-	return nil
 }
+
+// part is a file of Join as a connector.File: only its size and ReadAt are asked for.
+type part struct {
+	io.ReaderAt
+	size int64
+}
+
+func newPart(r io.ReadSeeker) (*part, error) {
+	at, ok := r.(io.ReaderAt)
+	if !ok {
+		return nil, errors.New("a Parquet file must be read anywhere in it")
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	return &part{ReaderAt: at, size: size}, err
+}
+
+func (*part) Name() string                              { return "" }
+func (p *part) Size() int64                             { return p.size }
+func (*part) Close() error                              { return nil }
+func (*part) Skip(context.Context, int64) error         { return errors.ErrUnsupported }
+func (*part) Next(context.Context, []byte) (int, error) { return 0, errors.ErrUnsupported }
 
 // encoder is the connector.Encoder of one file.
 type encoder struct {

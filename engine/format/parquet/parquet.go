@@ -123,7 +123,9 @@ type column struct {
 func columns(name string, r *file.Reader) (out []column, err error) {
 	defer guard(name, "the schema", &err)
 	meta := r.MetaData()
-	manifest, err := pqarrow.NewSchemaManifest(meta.Schema, meta.KeyValueMetadata(), &pqarrow.ArrowReadProperties{})
+	// Without the Arrow schema that some writers store beside Parquet's own: it adds
+	// little here, and a damaged one makes its decoder allocate any amount.
+	manifest, err := pqarrow.NewSchemaManifest(meta.Schema, nil, &pqarrow.ArrowReadProperties{})
 	if err != nil {
 		return nil, broken(name, "the schema", err)
 	}

@@ -124,6 +124,13 @@ func (r *reader) begin() error {
 	r.rows = rg.NumRows()
 	for i := range r.cols {
 		c := &r.cols[i]
+		meta, err := rg.MetaData().ColumnChunk(c.leaf)
+		if err != nil {
+			return err
+		}
+		if n := meta.TotalCompressedSize(); n < 0 || n > r.file.Size() { // it is allocated
+			return fmt.Errorf("column %q has %d bytes in a file of %d", c.name, n, r.file.Size())
+		}
 		reader, err := rg.Column(c.leaf)
 		if err != nil {
 			return err
