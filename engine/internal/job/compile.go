@@ -125,10 +125,25 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 		spec := op.JoinSpec{
 			Left:     op.JoinSide{Types: n.Left.Schema().Types(), Keys: n.LeftKeys, Updating: !n.LeftAppendOnly},
 			Right:    op.JoinSide{Types: n.Right.Schema().Types(), Keys: n.RightKeys, Updating: !n.RightAppendOnly},
+			NullSafe: n.NullSafe,
 			Residual: n.Residual,
 			Output:   n.Output,
 		}
-		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewJoin(spec) })
+		return c.operator(n, inputs, func() (exec.Operator, error) {
+			switch n.Kind {
+			case plan.LeftJoin:
+				return op.NewOuterJoin(op.LeftJoin, spec)
+			case plan.RightJoin:
+				return op.NewOuterJoin(op.RightJoin, spec)
+			case plan.FullJoin:
+				return op.NewOuterJoin(op.FullJoin, spec)
+			case plan.SemiJoin:
+				return op.NewOuterJoin(op.SemiJoin, spec)
+			case plan.AntiJoin:
+				return op.NewOuterJoin(op.AntiJoin, spec)
+			}
+			return op.NewJoin(spec)
+		})
 	case *plan.SetOperation:
 		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })

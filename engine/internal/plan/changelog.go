@@ -278,50 +278,6 @@ func (n *Aggregate) derive(t *Traits) {
 	}
 }
 
-func (n *Join) derive(t *Traits) {
-	l, r := n.Left.Traits(), n.Right.Traits()
-	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()
-	t.Mode = l.Mode | r.Mode
-	if !t.Mode.InsertOnly() {
-		// The halves of an update may find different partners.
-		t.Mode = t.Mode.With(insert).With(remove)
-	}
-	t.Keys = nil
-	at := len(n.Left.Schema())
-	shifted := func(k Key) []int {
-		out := make([]int, len(k.Columns))
-		for i, c := range k.Columns {
-			out[i] = c + at
-		}
-		return out
-	}
-	for _, lk := range l.Keys {
-		for _, rk := range r.Keys {
-			ordered := lk.Ordered && rk.Ordered
-			t.Keys = append(t.Keys, Key{Columns: union(lk.Columns, shifted(rk)), Ordered: ordered})
-			// A side that has one row for a value of the join key repeats no row of the other.
-			if subset(lk.Columns, n.LeftKeys) {
-				t.Keys = append(t.Keys, Key{Columns: shifted(rk), Ordered: ordered})
-			}
-			if subset(rk.Columns, n.RightKeys) {
-				t.Keys = append(t.Keys, Key{Columns: lk.Columns, Ordered: ordered})
-			}
-		}
-	}
-	// A key is seen from outside when its columns are in the output.
-	var seen []Key
-	for _, k := range t.Keys {
-		if cols, ok := n.visible(k.Columns); ok {
-			seen = append(seen, Key{Columns: union(cols), Ordered: k.Ordered})
-		}
-	}
-	t.Keys = smallest(seen)
-	t.State = "grows with the rows of both sides"
-	if !n.LeftAppendOnly && !n.RightAppendOnly {
-		t.State = "grows with the live rows of both sides"
-	}
-}
-
 // updater is the lowest operator because of which the rows of n change, or nil when
 // they do not.
 func updater(n Node) Node {
@@ -354,7 +310,14 @@ func why(n Node) string {
 		}
 		return what + " updates its results"
 	}
-	return u.Op() + " updates its results"
+	what := u.Op()
+	if j, ok := u.(*Join); ok && j.Kind != InnerJoin {
+		what = "the " + j.Kind.String() + " join"
+		if j.at.IsValid() {
+			what += " (" + j.at.String() + ")"
+		}
+	}
+	return what + " updates its results"
 }
 
 func aggregateList(n *Aggregate) string {

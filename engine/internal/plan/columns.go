@@ -184,8 +184,14 @@ func (n *Join) prune(need []int) Node {
 	if residual != nil {
 		residual = remap(residual, have)
 	}
-	return newJoin(exactly(n.Left, left), exactly(n.Right, right), positions(n.LeftKeys, left), positions(n.RightKeys, right),
-		residual, positions(output, have), n.at)
+	out := &Join{
+		Kind: n.Kind, Left: exactly(n.Left, left), Right: exactly(n.Right, right),
+		LeftKeys: positions(n.LeftKeys, left), RightKeys: positions(n.RightKeys, right), NullSafe: n.NullSafe,
+		Residual: residual, Output: positions(output, have),
+	}
+	out.at = n.at
+	out.describe()
+	return out
 }
 
 // merge makes one of a Calc and the Calc below it, unless something would then be
@@ -220,7 +226,7 @@ func merge(n *Calc) Node {
 		cols[i] = c.Index
 	}
 	if j, ok := n.Input.(*Join); ok {
-		out := newJoin(j.Left, j.Right, j.LeftKeys, j.RightKeys, j.Residual, pick(j.Output, cols), j.at)
+		out := j.selecting(cols)
 		out.schema = n.schema
 		return out
 	}

@@ -126,7 +126,14 @@ func distribution(n Node) Distribution {
 		if d.Kind != HashShards {
 			return d
 		}
-		keys, ok := n.visible(d.Keys)
+		hashed := d.Keys
+		switch n.Kind {
+		case RightJoin:
+			hashed = n.shifted(n.Right.Traits().Dist.Keys)
+		case FullJoin: // a row may have NULL in the place of either side's keys
+			return Distribution{}
+		}
+		keys, ok := n.visible(hashed)
 		if !ok {
 			return Distribution{}
 		}
@@ -178,7 +185,7 @@ func (n *Calc) forwarded(col int) int {
 func synonyms(n Node, col int) []int {
 	out := []int{col}
 	j, ok := n.(*Join)
-	if !ok {
+	if !ok || j.Kind != InnerJoin {
 		return out
 	}
 	equal := j.equal(j.Output[col])
@@ -191,16 +198,27 @@ func synonyms(n Node, col int) []int {
 }
 
 // equal are a column of a pair and those that have the same value because of a key.
+// In a padded row the column of the padded side is NULL: there the other one stands
+// for it, which tells rows apart as well.
 func (n *Join) equal(col int) []int {
 	out := []int{col}
 	at := len(n.Left.Schema())
 	for i, l := range n.LeftKeys {
-		switch r := at + n.RightKeys[i]; col {
-		case l:
+		switch r := at + n.RightKeys[i]; {
+		case col == l && !n.Kind.PadsRight() && n.Kind.Pairs():
 			out = append(out, r)
-		case r:
+		case col == r && !n.Kind.PadsLeft():
 			out = append(out, l)
 		}
+	}
+	return out
+}
+
+// shifted are columns of the right as columns of a pair.
+func (n *Join) shifted(cols []int) []int {
+	out := make([]int, len(cols))
+	for i, c := range cols {
+		out[i] = c + len(n.Left.Schema())
 	}
 	return out
 }

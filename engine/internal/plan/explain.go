@@ -138,6 +138,10 @@ func subject(n Node) string {
 		if n.All {
 			return "all"
 		}
+	case *Join:
+		if n.Kind != InnerJoin {
+			return n.Kind.String()
+		}
 	case *Exchange:
 		return Distribution{n.Kind, n.Keys}.text(n)
 	case *Limit:
@@ -264,7 +268,11 @@ func (n *Join) residualText() string {
 func joinKeyTexts(n *Join) []string {
 	out := make([]string, len(n.LeftKeys))
 	for i, l := range n.LeftKeys {
-		out[i] = n.Left.Schema()[l].Name + " = " + n.Right.Schema()[n.RightKeys[i]].Name
+		op := " = "
+		if n.NullSafe[i] {
+			op = " IS NOT DISTINCT FROM "
+		}
+		out[i] = n.Left.Schema()[l].Name + op + n.Right.Schema()[n.RightKeys[i]].Name
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
@@ -227,13 +228,6 @@ func placed(err error, pos errs.Position) error {
 // join binds a join or a comma. The condition is all residual: finding the keys is
 // the business of the pass filters.
 func (b *binder) join(j *parse.Join) (Node, *scope, error) {
-	switch {
-	case j.Kind == parse.LeftJoin, j.Kind == parse.RightJoin, j.Kind == parse.FullJoin:
-		kind := map[parse.JoinKind]string{parse.LeftJoin: "LEFT", parse.RightJoin: "RIGHT", parse.FullJoin: "FULL"}[j.Kind]
-		return nil, nil, unsupported(j.At, "%s JOIN is", kind).WithHint("only inner joins are")
-	case j.Natural:
-		return nil, nil, unsupported(j.At, "NATURAL JOIN is").WithHint("write JOIN .. USING (columns)")
-	}
 	left, ls, err := b.from(j.Left)
 	if err != nil {
 		return nil, nil, err
@@ -246,22 +240,57 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	kind := InnerJoin
+	switch j.Kind {
+	case parse.LeftJoin:
+		kind = LeftJoin
+	case parse.RightJoin:
+		kind = RightJoin
+	case parse.FullJoin:
+		kind = FullJoin
+	}
+	names := j.Using
+	if j.Natural {
+		names = common(ls, rs, j.At)
+	}
 	var cond expr.Expr
 	if j.On != nil {
 		x := &exprBinder{b: b, scope: both, clause: "ON"}
 		if cond, err = x.condition(j.On); err != nil {
 			return nil, nil, err
 		}
+		if kind != InnerJoin && !expr.Deterministic(cond) {
+			return nil, nil, unsupported(j.On.Pos(), "a condition that gives another result each time, in %s, is", j.Kind).
+				WithHint("compute it as a column of a subquery")
+		}
 	}
-	if len(j.Using) > 0 {
-		if cond, err = using(j.Using, ls, rs, both); err != nil {
+	if len(names) > 0 {
+		if cond, err = using(names, ls, rs, both); err != nil {
 			return nil, nil, err
 		}
 	}
-	return newJoin(left, right, nil, nil, cond, upTo(len(both.fields)), j.At), both, nil
+	n := newJoin(kind, left, right, cond, j.At)
+	for i := range both.fields {
+		both.fields[i].typ = n.schema[i].Type
+	}
+	if len(names) > 0 {
+		return b.merged(n, names, ls, both)
+	}
+	return n, both, nil
 }
 
-// using is the condition of JOIN ... USING. The right columns are hidden in both.
+// common are the columns that both sides of a NATURAL JOIN have.
+func common(ls, rs *scope, at errs.Position) []parse.Ident {
+	var out []parse.Ident
+	for _, f := range ls.fields {
+		if !f.hidden && slices.ContainsFunc(rs.fields, func(r field) bool { return r.name == f.name && !r.hidden }) {
+			out = append(out, parse.Ident{Place: parse.Place{At: at}, Value: f.name})
+		}
+	}
+	return out
+}
+
+// using is the condition of JOIN ... USING.
 func using(names []parse.Ident, ls, rs, both *scope) (expr.Expr, error) {
 	var conds []expr.Expr
 	for _, name := range names {
@@ -273,14 +302,51 @@ func using(names []parse.Ident, ls, rs, both *scope) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		at := len(ls.fields) + r.Index
-		eq, err := expr.Apply("=", name.At, both.column(l.Index, name.At), both.column(at, name.At))
+		eq, err := expr.Apply("=", name.At, both.column(l.Index, name.At), both.column(len(ls.fields)+r.Index, name.At))
 		if err != nil {
 			return nil, err
 		}
 		conds = append(conds, eq)
-		both.fields[at].hidden = true
-		both.using = append(both.using, l.Index)
 	}
 	return expr.And(conds...), nil
+}
+
+// merged hides, of the columns of USING, those of the side that may be padded. In a
+// full join the two become a third column.
+func (b *binder) merged(n *Join, names []parse.Ident, ls, both *scope) (Node, *scope, error) {
+	exprs, labels := columns(n), n.schema.Names()
+	width := len(both.fields)
+	for _, name := range names {
+		var l, r int
+		for i, f := range both.fields[:width] {
+			switch {
+			case f.name != name.Value || f.hidden:
+			case i < len(ls.fields):
+				l = i
+			default:
+				r = i
+			}
+		}
+		both.fields[l].hidden = n.Kind.PadsLeft()
+		both.fields[r].hidden = n.Kind != RightJoin
+		switch n.Kind {
+		case FullJoin:
+			e, err := expr.Apply("COALESCE", name.At, both.column(l, name.At), both.column(r, name.At))
+			if err != nil {
+				return nil, nil, err
+			}
+			both.using = append(both.using, len(exprs))
+			both.fields = append(both.fields, field{table: len(both.tables), name: name.Value, typ: e.Type()})
+			exprs, labels = append(exprs, e), append(labels, name.Value)
+		case RightJoin:
+			both.using = append(both.using, r)
+		default:
+			both.using = append(both.using, l)
+		}
+	}
+	if len(exprs) == width {
+		return n, both, nil
+	}
+	both.tables = append(both.tables, tableRef{pos: n.at})
+	return newCalc(n, nil, exprs, labels, n.at), both, nil
 }

@@ -134,19 +134,6 @@ type Aggregate struct {
 	EmitUpdateBefore bool
 }
 
-// Join is the inner join of two inputs. A pair of rows has the columns of the left,
-// then those of the right. Without keys every pair is tried, on one shard.
-type Join struct {
-	base
-	Left, Right         Node
-	LeftKeys, RightKeys []int // of equal types, pair by pair; NULL matches nothing
-	// Residual is a condition over the columns of a pair, or nil.
-	Residual expr.Expr
-	Output   []int // the columns of a pair that leave the node
-	// The sides from which nothing is ever taken back.
-	LeftAppendOnly, RightAppendOnly bool
-}
-
 // Limit passes Count rows after the first Offset. Its input is append-only and on
 // a single shard.
 type Limit struct {
@@ -241,17 +228,6 @@ func (*Collect) Op() string     { return "Collect" }
 func (u *Union) Inputs() []Node         { return u.Ins }
 func (u *Union) setInput(i int, n Node) { u.Ins[i] = n }
 
-// Inputs are the left and the right one.
-func (j *Join) Inputs() []Node { return []Node{j.Left, j.Right} }
-
-func (j *Join) setInput(i int, n Node) {
-	if i == 0 {
-		j.Left = n
-	} else {
-		j.Right = n
-	}
-}
-
 func newScan(t *catalog.Table, src connector.Source, cols []int, at errs.Position) *Scan {
 	n := &Scan{Table: t, Source: src, Columns: cols}
 	n.schema, n.at = t.Declaration.Schema.Project(cols), at
@@ -310,12 +286,6 @@ func newAggregate(in Node, keys []int, aggs []*expr.Aggregate, names []string, a
 	for i, a := range aggs {
 		n.schema = append(n.schema, sqltype.Column{Name: names[i], Type: a.T})
 	}
-	return n
-}
-
-func newJoin(left, right Node, leftKeys, rightKeys []int, residual expr.Expr, output []int, at errs.Position) *Join {
-	n := &Join{Left: left, Right: right, LeftKeys: leftKeys, RightKeys: rightKeys, Residual: residual, Output: output}
-	n.schema, n.at = slices.Concat(left.Schema(), right.Schema()).Project(output), at
 	return n
 }
 
