@@ -39,13 +39,14 @@ type from struct {
 	table string
 	sub   *query
 	alias string
+	join  string // of all but the first
 	on    []*term
 }
 
-// query is a SELECT, or, when it has sides, their UNION.
+// query is a SELECT, or, when it has sides, a set operation on them.
 type query struct {
 	sides    []*query
-	all      bool
+	set      string
 	items    []item
 	distinct bool
 	froms    []from
@@ -60,15 +61,11 @@ type query struct {
 
 func (q *query) String() string {
 	if q.sides != nil {
-		word := " UNION "
-		if q.all {
-			word = " UNION ALL "
-		}
 		parts := make([]string, len(q.sides))
 		for i, s := range q.sides {
 			parts[i] = s.String()
 		}
-		return strings.Join(parts, word)
+		return strings.Join(parts, q.set)
 	}
 	var s strings.Builder
 	s.WriteString("SELECT ")
@@ -82,7 +79,10 @@ func (q *query) String() string {
 		fmt.Fprintf(&s, "%s AS %s", it.term, it.name)
 	}
 	for i, f := range q.froms {
-		s.WriteString([]string{" FROM ", " JOIN "}[min(i, 1)])
+		if i == 0 {
+			f.join = " FROM "
+		}
+		s.WriteString(f.join)
 		if f.sub != nil {
 			fmt.Fprintf(&s, "(%s) AS %s", f.sub, f.alias)
 		} else {
@@ -102,6 +102,15 @@ func (q *query) String() string {
 		fmt.Fprintf(&s, " HAVING %s", q.having)
 	}
 	return s.String() + q.limit
+}
+
+// order is a list for ORDER BY that leaves nothing open.
+func (q *query) order(r *rand.Rand) string {
+	var keys []string
+	for _, i := range r.Perm(len(q.items)) {
+		keys = append(keys, q.items[i].name+[]string{"", " DESC"}[r.IntN(2)]+[]string{"", " NULLS LAST", " NULLS FIRST"}[r.IntN(3)])
+	}
+	return strings.Join(keys, ", ")
 }
 
 // clone copies the query so that clauses and terms can be replaced.
@@ -151,7 +160,10 @@ func (g *grammar) query(depth int, like *query) *query {
 		q.distinct = like == nil && g.chance(6)
 	}
 	if depth > 0 && g.leaves > 0 && like == nil && g.chance(4) {
-		u := &query{sides: []*query{q}, all: g.r.IntN(4) > 0, rows: q.rows, items: slices.Clone(q.items)}
+		u := &query{sides: []*query{q}, set: " UNION ALL ", rows: q.rows, items: slices.Clone(q.items)}
+		if g.chance(2) {
+			u.set = g.pick(" UNION ", " INTERSECT ", " INTERSECT ALL ", " EXCEPT ", " EXCEPT ALL ")
+		}
 		for range 1 + g.r.IntN(2) {
 			side := g.query(depth-1, q)
 			u.sides = append(u.sides, side)
@@ -179,7 +191,10 @@ func (g *grammar) from(q *query, depth int) {
 	}
 	var scope []*term
 	for len(q.froms) < joined && (g.leaves > 0 || len(q.froms) == 0) {
-		f := from{alias: fmt.Sprintf("a%d", g.aliases)}
+		f := from{alias: fmt.Sprintf("a%d", g.aliases), join: " JOIN "}
+		if g.chance(3) {
+			f.join = g.pick(" LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN ")
+		}
 		g.aliases++
 		var cols []*term
 		rows := 0.0
@@ -205,6 +220,9 @@ func (g *grammar) from(q *query, depth int) {
 		}
 		scope = append(scope, cols...)
 		q.rows *= rows
+		if len(q.froms) > 0 {
+			q.rows += rows
+		}
 		q.froms = append(q.froms, f)
 	}
 	g.scope = scope
@@ -215,7 +233,11 @@ func (g *grammar) on(left, right []*term) (on []*term) {
 	for range 20 {
 		l, r := left[g.r.IntN(len(left))], right[g.r.IntN(len(right))]
 		if comparable(l.typ, r.typ) && l.typ.ID != sqltype.Boolean {
-			on = append(on, apply("%s = %s", sqltype.BoolType, l, r))
+			op := "="
+			if g.chance(8) {
+				op = "IS NOT DISTINCT FROM"
+			}
+			on = append(on, apply("%s "+op+" %s", sqltype.BoolType, l, r))
 			break
 		}
 	}

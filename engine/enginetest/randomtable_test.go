@@ -55,7 +55,7 @@ func (t *randomTable) changes() []rowChange {
 			out = append(out, rowChange{k, row, s.id % t.splits})
 		}
 		switch {
-		case !lives && s.row == nil:
+		case s.row == nil && (!lives || t.mode.InsertOnly()):
 			continue
 		case t.mode.InsertOnly(), !lives:
 			add(vector.Insert, s.row)

@@ -101,6 +101,9 @@ func (q *query) smaller() (out []*query) {
 				c.froms[0].on = nil
 			})
 		}
+		if i > 0 && f.join != " JOIN " {
+			edit(func(c *query) { c.froms[i].join = " JOIN " })
+		}
 		for k := range f.on {
 			if len(f.on) > 1 {
 				edit(func(c *query) { c.froms[i].on = slices.Delete(c.froms[i].on, k, k+1) })
