@@ -196,36 +196,6 @@ func calc(n *plan.Calc, in []Row) ([]Row, error) {
 	return out, nil
 }
 
-// join tries every pair of rows.
-func join(n *plan.Join, left, right []Row) ([]Row, error) {
-	var out []Row
-	for _, l := range left {
-		for _, r := range right {
-			pair := slices.Concat(l, r)
-			ok, err := joins(n, l, r, pair)
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				out = append(out, project(pair, n.Output))
-			}
-		}
-	}
-	return out, nil
-}
-
-// joins reports whether two rows match: equal keys, none of them NULL, and the
-// residual condition TRUE.
-func joins(n *plan.Join, l, r, pair Row) (bool, error) {
-	for i, c := range n.LeftKeys {
-		a, b := l[c], r[n.RightKeys[i]]
-		if a == nil || b == nil || !equal(a, b) {
-			return false, nil
-		}
-	}
-	return holds(n.Residual, pair)
-}
-
 // limit refuses to choose: which rows come first, a table does not say.
 func limit(n *plan.Limit, in []Row) ([]Row, error) {
 	take := limited(n, len(in))
