@@ -217,7 +217,7 @@ func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
 // placed gives an error a position where it has none.
 func placed(err error, pos errs.Position) error {
 	var e *errs.Error
-	if errors.As(err, &e) && !e.Pos.IsValid() {
+	if errors.As(err, &e) && !e.Pos.IsValid() && e.Source == "" {
 		c := *e
 		c.Pos = pos
 		return &c
