@@ -50,6 +50,8 @@ func (t Type) Arrow() arrow.DataType {
 		return arrow.FixedWidthTypes.Duration_ms
 	case IntervalMonth:
 		return arrow.FixedWidthTypes.MonthInterval
+	case Array, Map, Multiset, Row:
+		return t.nestedArrow()
 	}
 	panic(fmt.Sprintf("sqltype: %v has no Arrow form", t))
 }
@@ -112,6 +114,8 @@ func FromArrow(dt arrow.DataType) (Type, error) {
 		return Type{ID: IntervalDay}, nil
 	case *arrow.MonthIntervalType:
 		return Type{ID: IntervalMonth}, nil
+	case *arrow.StructType, arrow.ListLikeType: // a map is like a list
+		return nestedFromArrow(dt)
 	case *arrow.DictionaryType:
 		return FromArrow(dt.ValueType)
 	case arrow.ExtensionType:

@@ -67,7 +67,11 @@ func TestFromArrow(t *testing.T) {
 		{&arrow.Decimal32Type{Precision: 9, Scale: 2}, "DECIMAL(9, 2)"},
 		{&arrow.Decimal256Type{Precision: 50, Scale: 2}, ""},
 		{&arrow.Decimal128Type{Precision: 5, Scale: -2}, ""},
-		{arrow.ListOf(arrow.PrimitiveTypes.Int8), ""},
+		{arrow.ListOf(arrow.PrimitiveTypes.Int8), "ARRAY<TINYINT>"},
+		{arrow.FixedSizeListOfNonNullable(2, arrow.PrimitiveTypes.Uint8), "ARRAY<SMALLINT NOT NULL>"},
+		{arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64), "MAP<STRING NOT NULL, BIGINT>"},
+		{arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}), "ROW<a INT NOT NULL>"},
+		{arrow.ListOf(&arrow.Decimal256Type{Precision: 50, Scale: 2}), ""},
 		{arrow.FixedWidthTypes.MonthDayNanoInterval, ""},
 	} {
 		got, err := sqltype.FromArrow(tt.dt)

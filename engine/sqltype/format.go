@@ -11,7 +11,7 @@ import (
 )
 
 // AppendText appends the value of row i of v, a column of type t, as people read
-// it: TRUE, 12, 1.50, 1.0E10, 2001-01-01 06:55:00, x'0aff'. It is not quoted, and
+// it: TRUE, 12, 1.50, 1.0E10, 2001-01-01 06:55:00, x'0aff', [1, 2], {a=1}, (1, b). It is not quoted, and
 // NULL is the word NULL. Every output of the engine that shows values uses it;
 // fractions of a second lose trailing zeros, a TIMESTAMP_LTZ is in UTC with a Z.
 func AppendText(dst []byte, t Type, v *vector.Vector, i int) []byte {
@@ -52,6 +52,8 @@ func AppendText(dst []byte, t Type, v *vector.Vector, i int) []byte {
 		return appendIntervalDay(dst, Int(v, i))
 	case IntervalMonth:
 		return appendIntervalMonth(dst, Int(v, i))
+	case Array, Map, Multiset, Row:
+		return AppendNested(dst, t, v, i, AppendText)
 	}
 	panic(fmt.Sprintf("sqltype: no text form of %v", t))
 }

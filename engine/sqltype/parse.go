@@ -65,6 +65,8 @@ func AppendParsed(c *vector.ColumnBuilder, t Type, text []byte) bool {
 	case Timestamp, TimestampLTZ:
 		v, ok := ParseTimestamp(text, t.UnitDigits())
 		return appendIf(c, v, ok)
+	case Array, Map, Multiset, Row:
+		return appendParsedNested(c, t, text)
 	}
 	return false
 }

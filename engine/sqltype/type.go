@@ -127,6 +127,8 @@ func (t Type) Kind() vector.Kind {
 		return vector.String
 	case Binary, Varbinary:
 		return vector.Bytes
+	case Array, Map, Multiset, Row:
+		return t.nestedKind()
 	}
 	return vector.Invalid
 }

@@ -42,7 +42,8 @@ func (c Cmp) Holds(sign int) bool {
 }
 
 // Compare computes a op b on two columns of one kind (decimals: of one scale) into
-// a Bool column. FALSE is less than TRUE; strings compare by their bytes.
+// a Bool column. FALSE is less than TRUE; strings compare by their bytes, nested
+// values as vector.Compare does.
 func Compare(p *vector.Pool, op Cmp, a, b *vector.Vector, n int) *vector.Vector {
 	if a.Len() != n {
 		a, b, op = b, a, op.Flip()
@@ -72,7 +73,7 @@ func Compare(p *vector.Pool, op Cmp, a, b *vector.Vector, n int) *vector.Vector 
 	case vector.String, vector.Bytes:
 		compareBytes(op, dst, a, b)
 	default:
-		panic(unexpected("comparison", a.Kind()))
+		compareNested(op, dst, a, b)
 	}
 	return out
 }

@@ -44,6 +44,12 @@ func (m *Misfits) add(row int) { m.Rows = append(m.Rows, int32(row)) }
 
 // Broadcast is a column of n times the only row of v.
 func Broadcast(p *vector.Pool, v *vector.Vector, n int) *vector.Vector {
+	if v.Kind().Nested() {
+		rows := p.New(vector.Int32, n)
+		defer rows.Release()
+		fill(vector.Values[int32](rows), 0)
+		return v.Take(p, vector.Values[int32](rows))
+	}
 	var out *vector.Vector
 	if v.Kind().Variable() {
 		b := v.Bytes(0)

@@ -11,6 +11,9 @@ type Part struct {
 // Merge puts columns of one kind together into one of n rows: row Rows[i] of each
 // part is row i of its V. No row is in two parts; a row that is in none is NULL.
 func Merge(p *vector.Pool, kind vector.Kind, n int, parts []Part) *vector.Vector {
+	if kind.Nested() {
+		return mergeNested(p, kind, n, parts)
+	}
 	var out *vector.Vector
 	if kind.Variable() {
 		out = mergeBytes(p, kind, n, parts)

@@ -3,7 +3,9 @@ package kernel
 import "github.com/weirdb/weir/vector"
 
 // CanSelect reports whether SelectCompare takes columns of this kind.
-func CanSelect(k vector.Kind) bool { return k != vector.Decimal && k != vector.Invalid }
+func CanSelect(k vector.Kind) bool {
+	return k != vector.Decimal && k != vector.Invalid && !k.Nested()
+}
 
 // SelectCompare writes to out the rows of v for which "v op c" holds, c being a
 // constant of v's kind that is not NULL. With some, only the rows of sel are looked

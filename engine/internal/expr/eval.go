@@ -285,24 +285,9 @@ func (n *callNode) release() {
 	}
 }
 
-func empty(p *vector.Pool, k vector.Kind) *vector.Vector {
-	if k.Variable() {
-		return p.NewVariable(k, 0, 0)
-	}
-	return p.New(k, 0)
-}
+func empty(p *vector.Pool, k vector.Kind) *vector.Vector { return kernel.Nulls(p, k, 0) }
 
-func nullRow(p *vector.Pool, k vector.Kind) *vector.Vector {
-	var v *vector.Vector
-	if k.Variable() {
-		v = p.NewVariable(k, 1, 0)
-		v.Offsets()[1] = 0
-	} else {
-		v = p.New(k, 1)
-	}
-	v.NewValid(false)
-	return v
-}
+func nullRow(p *vector.Pool, k vector.Kind) *vector.Vector { return kernel.Nulls(p, k, 1) }
 
 // literalColumn is a column of one row that holds the literal.
 func literalColumn(p *vector.Pool, l *Literal) *vector.Vector {
@@ -346,7 +331,8 @@ func bytesColumn(p *vector.Pool, kind vector.Kind, b []byte) *vector.Vector {
 	return v
 }
 
-// ValueAt is row i of a column of type t, in the form that Literal.Value has.
+// ValueAt is row i of a column of type t, in the form that Literal.Value has, which
+// nested types do not have.
 func ValueAt(v *vector.Vector, t sqltype.Type, i int) any {
 	if v.IsNull(i) || t.ID == sqltype.Null {
 		return nil

@@ -64,7 +64,7 @@ func compute(e Expr) Expr {
 	f := frame{}
 	f.reset(b, nil, false)
 	v, err := n.eval(c.pool, &f)
-	if err != nil {
+	if err != nil || e.Type().IsNested() && !v.IsNull(0) { // literals are plain values
 		return e
 	}
 	return &Literal{Value: ValueAt(v, e.Type(), 0), T: e.Type(), At: e.Pos()}

@@ -84,6 +84,14 @@ func (e *Call) String() string {
 		return operand(0) + " " + name + " " + operand(1)
 	case strings.HasPrefix(name, "IS "):
 		return operand(0) + " " + name
+	case name == function.Field:
+		return parenthesized(e.Args[0], atom) + "." + function.FieldName(argOf(e.Args[0]), argOf(e.Args[1]))
+	case name == function.Item:
+		return parenthesized(e.Args[0], atom) + "[" + args[1] + "]"
+	case name == "ARRAY":
+		return "ARRAY[" + strings.Join(args, ", ") + "]"
+	case name == "MAP":
+		return "MAP[" + strings.Join(args, ", ") + "]"
 	case len(args) == 2 && precedence(e) < atom:
 		// Operators group from the left.
 		return operand(0) + " " + name + " " + parenthesized(e.Args[1], precedence(e)+1)

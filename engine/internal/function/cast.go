@@ -56,15 +56,14 @@ func bindCast(from, to sqltype.Type, zone *time.Location) caster {
 	switch {
 	case from.ID == sqltype.Null:
 		return func(c *Call, _ *vector.Vector, _ *kernel.Misfits) *vector.Vector {
-			if k := to.Kind(); !k.Variable() {
-				return c.Pool.New(k, c.N)
-			}
-			out := c.Pool.NewVariable(to.Kind(), c.N, 0)
-			clear(out.Offsets())
+			out := kernel.Nulls(c.Pool, to.Kind(), c.N)
+			out.DropValid()
 			return out
 		}
-	case from.ID >= sqltype.Array || to.ID >= sqltype.Array || to.ID == sqltype.Null || !CanCast(from, to, false):
+	case to.ID == sqltype.Null || !CanCast(from, to, false):
 		return nil
+	case to.IsNested():
+		return nestedCast(from, to, zone)
 	case to.IsString():
 		return toString(from, to, zone)
 	case from.IsString():

@@ -136,18 +136,22 @@ func CanCast(from, to sqltype.Type, implicit bool) bool {
 	if from.ID == sqltype.Null || from.Equal(to) {
 		return true
 	}
+	if from.IsNested() && from.ID == to.ID {
+		a, b := from.Children(), to.Children()
+		for i := range a {
+			if len(a) != len(b) || !CanCast(a[i], b[i], implicit) {
+				return false
+			}
+		}
+		return len(a) == len(b)
+	}
 	if implicit {
 		return canCastImplicitly(from, to)
 	}
 	switch {
-	case from.ID == to.ID && from.ID == sqltype.Row:
-		for i := range from.Fields {
-			if len(from.Fields) != len(to.Fields) || !CanCast(from.Fields[i].Type, to.Fields[i].Type, false) {
-				return false
-			}
-		}
-		return true
-	case from.ID >= sqltype.Array || to.ID >= sqltype.Array:
+	case from.IsNested():
+		return to.IsString()
+	case to.IsNested():
 		return false
 	case from.ID == to.ID, from.IsString(), to.IsString():
 		return true

@@ -14,7 +14,11 @@ func comparisons() []*Scalar {
 	for op, doc := range map[kernel.Cmp]string{
 		kernel.Eq: "equal", kernel.Ne: "not equal", kernel.Lt: "less", kernel.Le: "less or equal", kernel.Gt: "greater", kernel.Ge: "greater or equal",
 	} {
-		out = append(out, &Scalar{Name: op.String(), Doc: doc, Signatures: sigs, Deterministic: true, Cheap: true, Infer: inferComparison, Bind: bindComparison(op)})
+		infer := inferComparison
+		if op == kernel.Eq || op == kernel.Ne {
+			infer = inferEquality
+		}
+		out = append(out, &Scalar{Name: op.String(), Doc: doc, Signatures: sigs, Deterministic: true, Cheap: true, Infer: infer, Bind: bindComparison(op)})
 	}
 	return append(out,
 		&Scalar{Name: "IS DISTINCT FROM", Doc: "unequal, NULL being a value", Signatures: sigs, Deterministic: true, Cheap: true, NullCall: true,
@@ -54,6 +58,18 @@ func inferComparison(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 		return nil, a, ErrMismatch
 	}
 	return []sqltype.Type{a, b}, sqltype.BoolType, nil
+}
+
+// inferEquality is inferComparison for what nested values know too.
+func inferEquality(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
+	if len(args) == 2 && args[0].Type.IsNested() && args[1].Type.IsNested() {
+		t, ok := commonType(args[0].Type, args[1].Type)
+		if !ok {
+			return nil, t, ErrMismatch
+		}
+		return []sqltype.Type{t, t}, sqltype.BoolType, nil
+	}
+	return inferComparison(args)
 }
 
 // comparands is the types to which two values must be cast to compare them: the same
@@ -162,7 +178,7 @@ func bindComparison(op kernel.Cmp) func(Binding) (Kernel, error) {
 }
 
 func inferDistinct(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-	coerced, ret, err := inferComparison(args)
+	coerced, ret, err := inferEquality(args)
 	return coerced, ret.Required(), err
 }
 

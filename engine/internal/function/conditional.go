@@ -69,7 +69,7 @@ func inferCoalesce(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 // inferNullIf compares the arguments as = does, and gives the first as it is when
 // that comparison has its type.
 func inferNullIf(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-	coerced, _, err := inferComparison(args)
+	coerced, _, err := inferEquality(args)
 	if err != nil {
 		return nil, sqltype.Type{}, err
 	}

@@ -48,6 +48,11 @@ func AppendValue(dst []byte, v *vector.Vector, t sqltype.Type, i int, zone *kern
 	case sqltype.Double:
 		return kernel.AppendFloat(dst, vector.Values[float64](v)[i], 64)
 	}
+	if t.IsNested() {
+		return sqltype.AppendNested(dst, t, v, i, func(dst []byte, t sqltype.Type, v *vector.Vector, i int) []byte {
+			return AppendValue(dst, v, t, i, zone)
+		})
+	}
 	panic("function: no text for " + t.String())
 }
 
