@@ -199,61 +199,6 @@ func extremes[T kernel.Number](better kernel.Cmp, dst, a, b []T) {
 	}
 }
 
-// aggregates types them as Flink does: SUM and AVG of integers keep their type, so
-// AVG truncates.
-func aggregates() []*Aggregate {
-	value := []string{"(value)"}
-	number := []string{"(number)"}
-	return []*Aggregate{
-		{Name: "COUNT", Doc: "the number of rows, or of values that are not NULL", Signatures: []string{"(*)", "(value)"}, Kind: Count,
-			Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-				ret := sqltype.BigIntType.Required()
-				switch len(args) {
-				case 0:
-					return nil, ret, nil
-				case 1:
-					return []sqltype.Type{args[0].Type}, ret, nil
-				}
-				return nil, ret, ErrMismatch
-			}},
-		{Name: "SUM", Doc: "the sum of the values", Signatures: number, Kind: Sum, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-			return inferTotal(args, func(t sqltype.Type) sqltype.Type { return sqltype.DecimalOf(maxDecimal, t.Scale) })
-		}},
-		{Name: "AVG", Doc: "the mean of the values; of integers it is an integer, truncated", Signatures: number, Kind: Avg, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-			return inferTotal(args, func(t sqltype.Type) sqltype.Type {
-				return sqltype.DecimalOf(maxDecimal, max(minQuotient, t.Scale))
-			})
-		}},
-		{Name: "MIN", Doc: "the least value", Signatures: value, Kind: Min, Infer: inferBest},
-		{Name: "MAX", Doc: "the greatest value", Signatures: value, Kind: Max, Infer: inferBest},
-	}
-}
-
-func inferTotal(args []Arg, decimal func(sqltype.Type) sqltype.Type) ([]sqltype.Type, sqltype.Type, error) {
-	if len(args) != 1 {
-		return nil, sqltype.Type{}, ErrMismatch
-	}
-	t := args[0].Type
-	switch {
-	case t.ID == sqltype.Null:
-		t = sqltype.IntType
-	case !t.IsNumeric():
-		return nil, t, ErrMismatch
-	}
-	ret := t.Optional()
-	if t.ID == sqltype.Decimal {
-		ret = decimal(t)
-	}
-	return []sqltype.Type{t}, ret, nil
-}
-
-func inferBest(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
-	if len(args) != 1 || args[0].Type.ID >= sqltype.Array {
-		return nil, sqltype.Type{}, ErrMismatch
-	}
-	return []sqltype.Type{args[0].Type}, args[0].Type.Optional(), nil
-}
-
 // roundHalfUp rounds the shortest decimal form of x to scale digits after the point,
 // half away from zero.
 func roundHalfUp(x float64, scale int) float64 {

@@ -119,7 +119,17 @@ const (
 	Avg
 	Min
 	Max
+	VarPop
+	VarSamp
+	StddevPop
+	StddevSamp
+	FirstValue // in the order of arrival, as LastValue and ListAgg
+	LastValue
+	ListAgg // the separator is a literal, the second argument
 )
+
+// Ordered reports whether the result depends on the order in which rows come.
+func (k AggKind) Ordered() bool { return k >= FirstValue }
 
 // Aggregate is a function over the rows of a group. It is immutable.
 type Aggregate struct {
@@ -178,6 +188,10 @@ func newRegistry() *registry {
 	for _, a := range aggregates() {
 		r.aggregates[a.Name] = a
 		r.names = append(r.names, a.Name)
+	}
+	for alias, name := range aggregateAliases() {
+		r.aggregates[alias] = r.aggregates[name]
+		r.names = append(r.names, alias)
 	}
 	slices.Sort(r.names)
 	return r

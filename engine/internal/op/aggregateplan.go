@@ -19,6 +19,7 @@ type aggregatePlan struct {
 	feeds     []*feed
 	distincts []*distinct
 	multisets []*multiset
+	logs      []*valueLog
 }
 
 // call is one aggregate of the output.
@@ -50,6 +51,16 @@ func (p *aggregatePlan) call(a *expr.Aggregate) (call, error) {
 			return call{p.multiset(f).extreme(p, greatest)}, nil
 		}
 		return call{p.extreme(f, greatest)}, nil
+	case function.VarPop, function.VarSamp:
+		return p.spread(a, f, a.Func.Kind == function.VarSamp, false), nil
+	case function.StddevPop, function.StddevSamp:
+		return p.spread(a, f, a.Func.Kind == function.StddevSamp, true), nil
+	case function.FirstValue:
+		return p.arrival(f, firstArrival, ""), nil
+	case function.LastValue:
+		return p.arrival(f, lastArrival, ""), nil
+	case function.ListAgg:
+		return p.arrival(f, listOfArrivals, separatorOf(a)), nil
 	}
 	return call{}, errs.New(errs.Unsupported, a.At, "the aggregate %s is not supported", a.Func.Name)
 }
@@ -84,6 +95,16 @@ func (p *aggregatePlan) feed(a *expr.Aggregate) (*feed, error) {
 	f.distinct = of != &p.feeds
 	*of = append(*of, f)
 	return f, nil
+}
+
+// separatorOf is the second argument of LISTAGG, a literal, or a comma.
+func separatorOf(a *expr.Aggregate) string {
+	if len(a.Args) == 2 {
+		if s, ok := a.Args[1].(*expr.Literal).Value.(string); ok {
+			return s
+		}
+	}
+	return ","
 }
 
 func sameExpr(a, b expr.Expr) bool {

@@ -92,6 +92,9 @@ func (g *GroupAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	for i, m := range g.plan.multisets {
 		m.open(rt.State, "values"+strconv.Itoa(i), g.plan.keys)
 	}
+	for i, l := range g.plan.logs {
+		l.open(rt.State, "arrivals"+strconv.Itoa(i))
+	}
 	return nil
 }
 
@@ -238,6 +241,11 @@ func (g *GroupAggregate) holdGlobal() error {
 func (g *GroupAggregate) settle(keys []*vector.Vector, held []state.Slot) error {
 	for _, m := range g.plan.multisets {
 		if err := m.refresh(g.rt, g.groups, keys, held); err != nil {
+			return err
+		}
+	}
+	for _, l := range g.plan.logs {
+		if err := l.refresh(g.rt, g.groups, keys, held); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -79,10 +80,36 @@ func (c refCall) of(rows [][]string) string {
 	for _, v := range vals {
 		sum.Add(sum, number(v))
 	}
+	if strings.HasPrefix(c.name, "VAR") || strings.HasPrefix(c.name, "STDDEV") {
+		return c.spread(sum, vals)
+	}
 	if c.name == "AVG" {
 		sum.Quo(sum, big.NewRat(int64(len(vals)), 1))
 	}
 	return c.format(sum)
+}
+
+// spread is the variance or standard deviation of values with the given sum.
+func (c refCall) spread(sum *big.Rat, vals []string) string {
+	n := int64(len(vals))
+	if strings.HasSuffix(c.name, "_SAMP") {
+		n--
+	}
+	if n == 0 {
+		return "NULL"
+	}
+	mean := sum.Quo(sum, big.NewRat(int64(len(vals)), 1))
+	total := new(big.Rat)
+	for _, v := range vals {
+		d := number(v)
+		d.Sub(d, mean)
+		total.Add(total, d.Mul(d, d))
+	}
+	f, _ := total.Quo(total, big.NewRat(n, 1)).Float64()
+	if strings.HasPrefix(c.name, "STDDEV") {
+		f = math.Sqrt(f)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
 func number(s string) *big.Rat {
@@ -195,6 +222,14 @@ func TestGroupAggregateReference(t *testing.T) {
 		"count":      {{name: "COUNT"}},
 		"count sum":  {{name: "COUNT"}, {name: "SUM", arg: "w"}},
 		"everything": everything,
+		"spread": {
+			{name: "VAR_POP", arg: "f"},
+			{name: "VAR_SAMP", arg: "v"},
+			{name: "STDDEV_POP", arg: "f"},
+			{name: "STDDEV_SAMP", arg: "f", filter: true},
+			{name: "STDDEV_SAMP", arg: "w", distinct: true},
+			{name: "SUM", arg: "f"},
+		},
 		"filter": {
 			{name: "COUNT", filter: true},
 			{name: "SUM", arg: "v", filter: true},

@@ -266,8 +266,10 @@ func (n *Aggregate) derive(t *Traits) {
 		switch {
 		case a.Distinct:
 			extra = "the distinct values of " + a.Args[0].String()
-		case !n.InputAppendOnly && (a.Func.Kind == function.Min || a.Func.Kind == function.Max):
+		case !n.InputAppendOnly && (a.Func.Kind == function.Min || a.Func.Kind == function.Max || a.Func.Kind.Ordered()):
 			extra = "the values of " + a.Args[0].String() + " that can be taken back"
+		case a.Func.Kind == function.ListAgg:
+			extra = "the values of " + a.Args[0].String()
 		}
 		if extra != "" && !slices.Contains(grows, extra) {
 			grows = append(grows, extra)

@@ -397,8 +397,7 @@ func noFunction(e *parse.Call) error {
 	case "TUMBLE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME", "HOP", "HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME",
 		"SESSION", "SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SESSION_PROCTIME", "CUMULATE":
 		return unsupported(e.At, "the window function %s is", name)
-	case "PROCTIME", "CURRENT_WATERMARK", "LISTAGG", "COLLECT", "FIRST_VALUE", "LAST_VALUE", "STDDEV_POP", "STDDEV_SAMP", "STDDEV", "VAR_POP", "VAR_SAMP",
-		"VARIANCE", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", "GROUPING", "GROUP_ID":
+	case "PROCTIME", "CURRENT_WATERMARK", "COLLECT", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", "GROUPING", "GROUP_ID":
 		return unsupported(e.At, "the function %s is", name)
 	}
 	err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)

@@ -276,6 +276,10 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 		c := *a
 		c.Args = make([]expr.Expr, len(a.Args))
 		for k, arg := range a.Args {
+			if _, constant := arg.(*expr.Literal); constant && k > 0 {
+				c.Args[k] = arg // such as the separator of LISTAGG
+				continue
+			}
 			c.Args[k] = column(arg, arg.String())
 		}
 		if a.Filter != nil {

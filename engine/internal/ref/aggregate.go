@@ -1,7 +1,9 @@
 package ref
 
 import (
+	"math"
 	"math/big"
+	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -68,6 +70,10 @@ func over(a *expr.Aggregate, rows []Row) (any, error) {
 		return extreme(values, -1), nil
 	case function.Max:
 		return extreme(values, 1), nil
+	case function.VarPop, function.VarSamp, function.StddevPop, function.StddevSamp:
+		return spread(a, values)
+	case function.FirstValue, function.LastValue, function.ListAgg:
+		return arrival(a, values)
 	}
 	return nil, unsupported(place{a}, "aggregate %s", a.Func.Name)
 }
@@ -136,4 +142,53 @@ func extreme(values []any, sign int) any {
 		}
 	}
 	return best
+}
+
+// spread is a variance or standard deviation, exact until the end.
+func spread(a *expr.Aggregate, values []any) (any, error) {
+	n := int64(len(values))
+	if a.Func.Kind == function.VarSamp || a.Func.Kind == function.StddevSamp {
+		n--
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	sum, squares := new(big.Rat), new(big.Rat)
+	for _, v := range values {
+		x := new(big.Rat).SetFloat64(v.(float64))
+		if x == nil {
+			return nil, unsupported(place{a}, "variance of values that are not finite")
+		}
+		sum.Add(sum, x)
+		squares.Add(squares, x.Mul(x, x))
+	}
+	sum.Mul(sum, sum).Quo(sum, new(big.Rat).SetInt64(int64(len(values))))
+	f, _ := squares.Sub(squares, sum).Quo(squares, new(big.Rat).SetInt64(n)).Float64()
+	if a.Func.Kind == function.StddevPop || a.Func.Kind == function.StddevSamp {
+		f = math.Sqrt(f)
+	}
+	return f, nil
+}
+
+// arrival is FIRST_VALUE, LAST_VALUE or LISTAGG of values that are all equal: which
+// of different ones came first, a table does not say.
+func arrival(a *expr.Aggregate, values []any) (any, error) {
+	types := []sqltype.Type{a.Args[0].Type()}
+	for _, v := range values {
+		if Key(types, Row{v}) != Key(types, Row{values[0]}) {
+			return nil, unsupported(place{a}, "order in which rows came")
+		}
+	}
+	if a.Func.Kind != function.ListAgg {
+		return values[0], nil
+	}
+	separator := ","
+	if len(a.Args) == 2 {
+		separator = a.Args[1].(*expr.Literal).Value.(string)
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.(string)
+	}
+	return strings.Join(texts, separator), nil
 }
