@@ -141,6 +141,8 @@ func (c *encoder) value(t sqltype.Type, v *vector.Vector, row int) (err error) {
 			}
 		}
 		c.buf = append(c.buf, '"')
+	case sqltype.Array, sqltype.Map, sqltype.Multiset, sqltype.Row:
+		return c.nested(t, v, row)
 	default:
 		c.buf = sqltype.AppendText(c.buf, t, v, row)
 	}

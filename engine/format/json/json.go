@@ -4,7 +4,8 @@
 // Members are matched to columns by name; those without a column are passed over,
 // and a column without a member is NULL. Text and numbers are converted to the
 // column's type where the value is exactly one of that type; a text column takes
-// any value as its JSON.
+// any value as its JSON. A ROW is an object, matched as a whole row is, an ARRAY an
+// array, a MAP an object whose names are the keys, a MULTISET one of counts.
 package json
 
 import (
@@ -76,6 +77,15 @@ func supported(t sqltype.Type) bool {
 	switch t.ID {
 	case sqltype.Null, sqltype.IntervalDay, sqltype.IntervalMonth:
 		return false
+	case sqltype.Map, sqltype.Multiset:
+		if t.Children()[0].IsNested() { // it is the name of a member
+			return false
+		}
+	}
+	for _, c := range t.Children() {
+		if !supported(c) {
+			return false
+		}
 	}
 	return t.Kind() != vector.Invalid
 }

@@ -310,3 +310,83 @@ func ExampleFormat() {
 	fmt.Println(json.Format{}.Name(), "-", json.Format{}.Doc())
 	// Output: json - JSON objects, one row each
 }
+
+var nested = sqltype.Schema{
+	{Name: "a", Type: sqltype.ArrayOf(sqltype.IntType)},
+	{Name: "m", Type: sqltype.MapOf(sqltype.StringType, sqltype.DoubleType)},
+	{Name: "r", Type: sqltype.RowOf(sqltype.Column{Name: "x", Type: sqltype.BigIntType.Required()},
+		sqltype.Column{Name: "l", Type: sqltype.ArrayOf(sqltype.RowOf(sqltype.Column{Name: "s", Type: sqltype.StringType}))})},
+	{Name: "b", Type: sqltype.MultisetOf(sqltype.BoolType)},
+}
+
+func TestReadNested(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{`{"a":[1,null,-3],"m":{"z":1,"k":2.5,"n":null},"r":{"l":[{"s":"\u00e4"},{},null],"x":7,"y":[]},"b":{"true":2}}`,
+			"+I[[1, NULL, -3], {k=2.5, n=NULL, z=1.0}, (7, [(\u00e4), (NULL), NULL]), {TRUE=2}]"},
+		{`{"a":[],"m":{},"r":null}{"r":{"x":1,"x":2}}`, "+I[[], {}, NULL, NULL];+I[NULL, NULL, (2, NULL), NULL]"},
+		{`{"m":{"k":1,"k":2},"a":[1],"a":[2,3]}`, "+I[[2, 3], {k=2.0}, NULL, NULL]"},
+	} {
+		for _, limit := range []int{1, 8192} {
+			rows, err := read(t, connectortest.File("f.json", tt.in), limit, nested)
+			if got := strings.Join(rows, ";"); got != tt.want || err != nil {
+				t.Errorf("%s: got %q, %v, want %q", tt.in, got, err, tt.want)
+			}
+		}
+	}
+	for _, tt := range []struct{ in, want string }{
+		{`{"a":[1,"x"]}`, `member "a": [1,"x"] is not a value of type ARRAY<INT>`},
+		{`{"a":"[1, 2]"}`, `member "a": "[1, 2]" is not a value of type ARRAY<INT>`},
+		{`{"m":[1]}`, `member "m": [1] is not a value of type MAP<STRING, DOUBLE>`},
+		{`{"r":{"l":[]}}`, `member "r": {"l":[]} is not a value of type`},
+		{`{"r":{"x":null}}`, `member "r": {"x":null} is not a value of type`},
+		{`{"b":{"maybe":1}}`, `member "b": {"maybe":1} is not a value of type MULTISET<BOOLEAN>`},
+	} {
+		if _, err := read(t, connectortest.File("f.json", tt.in), 10, nested); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.in, err, tt.want)
+		}
+		rows, err := read(t, connectortest.File("f.json", tt.in), 10, nested, "json.ignore-parse-errors", "true")
+		if got := strings.Join(rows, ";"); got != "+I[NULL, NULL, NULL, NULL]" || err != nil {
+			t.Errorf("%s, ignored: %q, %v", tt.in, got, err)
+		}
+	}
+}
+
+// TestWriteNested writes what TestReadNested reads.
+func TestWriteNested(t *testing.T) {
+	const in = `{"a":[1,null,-3],"m":{"k":2.5,"n":null},"r":{"x":7,"l":[{"s":"\""},{"s":null},null]},"b":{"FALSE":1,"TRUE":2}}` + "\n" +
+		`{"a":[],"m":{},"r":null,"b":null}` + "\n"
+	p := vector.NewCheckedPool()
+	r, err := decoding(t, nested).Open(context.Background(), connectortest.File("f.json", in), connector.Part{}, connector.Scan{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Read(context.Background(), p, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		options []string
+		want    string
+	}{
+		{nil, in},
+		{[]string{"json.encode.ignore-null-fields", "true"}, strings.NewReplacer(`{"s":null}`, `{}`, `,"r":null,"b":null`, "").Replace(in)},
+	} {
+		table := connectortest.Table(nested, tt.options...)
+		e, err := json.Format{}.Encoding(table, connectortest.Options(t, table, json.Format{}.Options()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		c, err := e.Encoder(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(c.Write(b), c.Close()); err != nil || out.String() != tt.want {
+			t.Errorf("%v: %v\n%s\nwant\n%s", tt.options, err, out.String(), tt.want)
+		}
+	}
+	b.Release()
+	if err := errors.Join(r.Close(), p.Leaks()); err != nil {
+		t.Error(err)
+	}
+}

@@ -86,6 +86,9 @@ func (r *reader) quickValue(b *vector.Builder, w []byte, p, col int) int {
 	var c *vector.ColumnBuilder
 	if col >= 0 {
 		t, c = r.schema[col].Type, b.Col(col)
+		if t.ID >= sqltype.Array {
+			return -1
+		}
 	}
 	switch k := w[p]; {
 	case k == '"':

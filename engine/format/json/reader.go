@@ -88,6 +88,7 @@ type reader struct {
 	quoted  []string     // the columns' names as JSON
 	column  map[string]int
 	scratch []byte
+	inner   jsontext.Decoder // over a value of a nested type
 }
 
 func newReader(s settings, schema sqltype.Schema, f connector.File) *reader {

@@ -21,28 +21,18 @@ func (r *reader) value(c *vector.ColumnBuilder, col, row int) error {
 	}
 	c.Truncate(row)
 	t := r.schema[col].Type
-	if k := v.Kind(); k != 'n' {
+	if v.Kind() != 'n' {
 		ok := false
-		switch {
-		case k == '"':
-			var text []byte
-			if text, err = r.text(v); err != nil {
-				return err
+		if t.IsNested() {
+			r.inner.Reset(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
+			if ok, err = r.nested(&r.inner, c, t); !ok {
+				c.Truncate(row)
 			}
-			ok = sqltype.AppendParsed(c, t, text)
-		case k == '0' && t.ID == sqltype.BigInt:
-			var i int64
-			if i, ok = sqltype.ParseInt(v); ok {
-				vector.Append(c, i)
-			} else {
-				ok = appendWhole(c, t, v)
-			}
-		case k == '0' && (t.IsNumeric() || t.IsString()):
-			ok = sqltype.AppendParsed(c, t, v) || t.IsInteger() && appendWhole(c, t, v)
-		case (k == 't' || k == 'f') && (t.ID == sqltype.Boolean || t.IsString()):
-			ok = sqltype.AppendParsed(c, t, v)
-		case (k == '{' || k == '[') && t.IsString():
-			ok = sqltype.AppendParsed(c, t, compact(v))
+		} else {
+			ok, err = r.plain(c, t, v)
+		}
+		if err != nil {
+			return err
 		}
 		if ok {
 			return nil
@@ -59,6 +49,29 @@ func (r *reader) value(c *vector.ColumnBuilder, col, row int) error {
 	}
 	c.AppendNull()
 	return nil
+}
+
+// plain appends a value, other than null, of a type that is not nested, or reports
+// that it is none of that type.
+func (r *reader) plain(c *vector.ColumnBuilder, t sqltype.Type, v jsontext.Value) (ok bool, err error) {
+	switch k := v.Kind(); {
+	case k == '"':
+		text, err := r.text(v)
+		return err == nil && sqltype.AppendParsed(c, t, text), err
+	case k == '0' && t.ID == sqltype.BigInt:
+		i, ok := sqltype.ParseInt(v)
+		if ok {
+			vector.Append(c, i)
+		}
+		return ok || appendWhole(c, t, v), nil
+	case k == '0' && (t.IsNumeric() || t.IsString()):
+		return sqltype.AppendParsed(c, t, v) || t.IsInteger() && appendWhole(c, t, v), nil
+	case (k == 't' || k == 'f') && (t.ID == sqltype.Boolean || t.IsString()):
+		return sqltype.AppendParsed(c, t, v), nil
+	case (k == '{' || k == '[') && t.IsString():
+		return sqltype.AppendParsed(c, t, compact(v)), nil
+	}
+	return false, nil
 }
 
 // text is what a JSON string stands for; valid until the next call.

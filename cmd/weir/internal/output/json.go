@@ -69,10 +69,46 @@ func appendJSON(dst []byte, t sqltype.Type, v *vector.Vector, i int) []byte {
 		return append(dst, '"')
 	case t.IsApprox() && finite(v, i):
 		return sqltype.AppendText(dst, t, v, i) // 1.0E10 is JSON as well
+	case t.IsNested():
+		return appendNested(dst, t, v, i)
 	}
 	dst = append(dst, '"')
 	dst = sqltype.AppendText(dst, t, v, i)
 	return append(dst, '"')
+}
+
+// appendNested is an array, or an object of the fields or entries.
+func appendNested(dst []byte, t sqltype.Type, v *vector.Vector, i int) []byte {
+	types, brackets := t.Children(), "{}"
+	child := func(first bool, key string, t sqltype.Type, v *vector.Vector, i int) {
+		if !first {
+			dst = append(dst, ',')
+		}
+		if brackets == "{}" {
+			dst = append(appendJSONString(dst, key), ':')
+		}
+		dst = appendJSON(dst, t, v, i)
+	}
+	if t.ID == sqltype.Array {
+		brackets = "[]"
+	}
+	dst = append(dst, brackets[0])
+	if t.ID == sqltype.Row {
+		for f, c := range t.Fields {
+			child(f == 0, c.Name, c.Type, v.Child(f), i)
+		}
+		return append(dst, brackets[1])
+	}
+	from, to := int(v.Offsets()[i]), int(v.Offsets()[i+1])
+	for e := from; e < to; e++ {
+		key := ""
+		if t.ID != sqltype.Array {
+			key = string(sqltype.AppendText(nil, types[0], v.Child(0), e))
+		}
+		last := len(types) - 1
+		child(e == from, key, types[last], v.Child(last), e)
+	}
+	return append(dst, brackets[1])
 }
 
 func finite(v *vector.Vector, i int) bool {
