@@ -270,8 +270,25 @@ func (g *grammar) list(q *query, like *query) {
 		}
 		return
 	}
+	if g.chance(2) {
+		g.forward(q)
+	}
 	for range 1 + g.r.IntN(4) {
 		g.item(q, g.term(g.randomType(), 2))
+	}
+}
+
+// forward lists the keys of the tables, so that the result may have one.
+func (g *grammar) forward(q *query) {
+	for _, f := range q.froms {
+		for _, t := range g.tables {
+			for i := range t.key {
+				if name := f.alias + "." + t.schema[i].Name; t.name == f.table {
+					k := slices.IndexFunc(g.scope, func(c *term) bool { return c.pattern == name })
+					g.item(q, g.scope[k])
+				}
+			}
+		}
 	}
 }
 
