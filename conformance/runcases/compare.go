@@ -182,6 +182,36 @@ func appendValue(c *vector.ColumnBuilder, t sqltype.Type, v any) error {
 			c.AppendBytes(raw)
 			return nil
 		}
+		if t.ID == sqltype.Array || t.ID == sqltype.Row && len(v) == len(t.Fields) {
+			return appendNested(c, t, v)
+		}
+	case map[string]any:
+		if entries, ok := v["map"].([]any); ok && (t.ID == sqltype.Map || t.ID == sqltype.Multiset) {
+			return appendNested(c, t, entries)
+		}
 	}
 	return skip("values of type " + t.String())
+}
+
+// appendNested appends an ARRAY of the values, a ROW, or a MAP of entries [k, v].
+func appendNested(c *vector.ColumnBuilder, t sqltype.Type, vs []any) error {
+	types := t.Children()
+	for i, v := range vs {
+		parts, child := []any{v}, 0
+		switch t.ID {
+		case sqltype.Row:
+			child = i
+		case sqltype.Map, sqltype.Multiset:
+			if parts, _ = v.([]any); len(parts) != 2 {
+				return fmt.Errorf("%v is no entry of a map", v)
+			}
+		}
+		for k, part := range parts {
+			if err := appendValue(c.Child(child+k), types[child+k], part); err != nil {
+				return err
+			}
+		}
+	}
+	c.EndValue()
+	return nil
 }

@@ -19,6 +19,9 @@ type exprBinder struct {
 	aggs *grouping
 	// aliases are names of the SELECT list, which the clause does not know.
 	aliases map[string]bool
+	// outer are the columns of the query around a subquery, or nil. Those of scope
+	// come behind them.
+	outer *scope
 	// outputs are the items of the SELECT list, which ORDER BY may name.
 	outputs []item
 }
@@ -101,9 +104,15 @@ func (x *exprBinder) bind(e parse.Expr) (expr.Expr, error) {
 	case *parse.Symbol:
 		return text(e.Name, e.At), nil
 	case *parse.Row:
-		if len(e.Items) == 1 {
-			return x.bind(e.Items[0])
-		}
+		return x.row(e)
+	case *parse.Array:
+		return x.array(e)
+	case *parse.Map:
+		return x.mapOf(e)
+	case *parse.Index:
+		return x.index(e)
+	case *parse.FieldRef:
+		return x.fieldRef(e)
 	}
 	return nil, x.refuse(e)
 }
@@ -117,16 +126,6 @@ func (x *exprBinder) refuse(e parse.Expr) error {
 		return unsupported(e.At, "a subquery as a value is").WithHint("write a join with the subquery")
 	case *parse.Quantified:
 		return unsupported(e.At, "a comparison with ANY or ALL is")
-	case *parse.Row:
-		return unsupported(e.At, "ROW is").WithHint("compare or select the values one by one")
-	case *parse.Array:
-		return unsupported(e.At, "ARRAY is")
-	case *parse.Map:
-		return unsupported(e.At, "MAP is")
-	case *parse.Index:
-		return unsupported(e.At, "the element of an ARRAY, MAP or ROW is")
-	case *parse.FieldRef:
-		return unsupported(e.At, "the field of a ROW is")
 	case *parse.AtTimeZone:
 		return unsupported(e.At, "AT TIME ZONE is")
 	case *parse.NamedArg:
@@ -146,6 +145,9 @@ func (x *exprBinder) column(e *parse.ColumnRef) (expr.Expr, error) {
 	c, err := x.scope.resolve(e.Name)
 	if err == nil {
 		return c, nil
+	}
+	if field, path := x.path(e.Name); field != nil || path != nil {
+		return field, path
 	}
 	if len(e.Name) == 1 && x.aliases[e.Name[0].Value] {
 		return nil, errs.New(errs.NotFound, e.At, "column %q not found", e.Name[0].Value).
@@ -176,9 +178,6 @@ func (x *exprBinder) unary(e *parse.Unary) (expr.Expr, error) {
 }
 
 func (x *exprBinder) binary(e *parse.Binary) (expr.Expr, error) {
-	if _, ok := e.Left.(*parse.Row); ok {
-		return nil, x.refuse(e.Left)
-	}
 	args, err := x.bindAll(e.Left, e.Right)
 	if err != nil {
 		return nil, err

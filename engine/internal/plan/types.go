@@ -46,6 +46,8 @@ func baseType(d *parse.DataType) (sqltype.Type, error) {
 		return sqltype.Type{ID: id, Precision: p}, err
 	}
 	switch d.Name {
+	case "ARRAY", "MULTISET", "MAP", "ROW":
+		return nestedType(d)
 	case "DECIMAL":
 		p, err := param(0, 10, 1, sqltype.MaxPrecision)
 		if err != nil {
