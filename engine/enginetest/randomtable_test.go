@@ -141,7 +141,9 @@ func (t *randomTable) declare(key []int) string {
 
 var columnTypes = []sqltype.Type{
 	sqltype.BoolType, sqltype.TinyType, sqltype.SmallType, sqltype.IntType, sqltype.IntType, sqltype.BigIntType, sqltype.DoubleType, sqltype.FloatType,
-	sqltype.DecimalOf(5, 2), sqltype.DecimalOf(20, 4), sqltype.StringType, {ID: sqltype.Varchar, Precision: 3}, sqltype.DateType, sqltype.TimestampOf(3),
+	sqltype.DecimalOf(5, 2), sqltype.DecimalOf(20, 4), sqltype.StringType,
+	{ID: sqltype.Varchar, Precision: 3},
+	sqltype.DateType, sqltype.TimestampOf(3),
 }
 
 // newRandomTable has a table with columns of the given types.
