@@ -1,13 +1,15 @@
 package vector
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 )
 
 // AppendTake must give the same columns as AppendFrom row by row.
 func TestAppendTake(t *testing.T) {
-	kinds := []Kind{Bool, Int8, Int16, Int32, Int64, Float32, Float64, Decimal, String, Bytes}
+	kinds := []Kind{Bool, Int8, Int16, Int32, Int64, Float32, Float64, Decimal, String, Bytes,
+		ListOf(String), MapOf(Int16, String), StructOf(Int64, ListOf(Bool)), ListOf(StructOf(Float32, MapOf(Bool, Decimal)))}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := NewCheckedPool()
@@ -57,27 +59,7 @@ func randomBatch(p *Pool, r *rand.Rand, kinds []Kind, n int, nulls, changes bool
 				c.AppendNull()
 				continue
 			}
-			x := r.Int64()
-			switch k {
-			case Bool:
-				Append(c, x&1 == 0)
-			case Int8:
-				Append(c, int8(x))
-			case Int16:
-				Append(c, int16(x))
-			case Int32:
-				Append(c, int32(x))
-			case Int64:
-				Append(c, x)
-			case Float32:
-				Append(c, float32(x))
-			case Float64:
-				Append(c, float64(x))
-			case Decimal:
-				Append(c, Dec{})
-			default:
-				c.AppendBytes(make([]byte, r.IntN(9)))
-			}
+			appendRandom(c, r, k, nulls)
 		}
 		kind := Insert
 		if changes {
@@ -88,10 +70,60 @@ func randomBatch(p *Pool, r *rand.Rand, kinds []Kind, n int, nulls, changes bool
 	return b.Finish()
 }
 
+func appendRandom(c *ColumnBuilder, r *rand.Rand, k Kind, nulls bool) {
+	x := r.Int64()
+	switch k {
+	case Bool:
+		Append(c, x&1 == 0)
+	case Int8:
+		Append(c, int8(x))
+	case Int16:
+		Append(c, int16(x))
+	case Int32:
+		Append(c, int32(x))
+	case Int64:
+		Append(c, x)
+	case Float32:
+		Append(c, float32(x))
+	case Float64:
+		Append(c, float64(x))
+	case Decimal:
+		Append(c, Dec{})
+	case String, Bytes:
+		c.AppendBytes(make([]byte, r.IntN(9)))
+	default:
+		n := 1
+		if !k.Struct() {
+			n = r.IntN(4)
+		}
+		for range n {
+			for i, f := range k.Children() {
+				if nulls && r.IntN(4) == 0 && !(k.Map() && i == 0) {
+					c.Child(i).AppendNull()
+				} else {
+					appendRandom(c.Child(i), r, f, nulls)
+				}
+			}
+		}
+		c.EndValue()
+	}
+}
+
 func cell(v *Vector, i int) any {
 	switch {
 	case v.IsNull(i):
 		return nil
+	case v.Kind().Nested():
+		from, to, out := i, i+1, ""
+		if !v.Kind().Struct() {
+			from, to = int(v.Offsets()[i]), int(v.Offsets()[i+1])
+		}
+		for e := from; e < to; e++ {
+			for c := range v.Children() {
+				out += fmt.Sprintf("%q ", fmt.Sprint(cell(v.Child(c), e)))
+			}
+		}
+		return out
 	case v.Kind().Variable():
 		return string(v.Bytes(i))
 	}
