@@ -106,6 +106,16 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
 	case *plan.Limit:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewLimit(n.Offset, n.Count), nil })
+	case *plan.Expand:
+		spec := op.ExpandSpec{Types: n.Input.Schema().Types(), Keys: n.Keys, Forward: n.Forward}
+		for _, set := range n.Sets {
+			keep := make([]bool, len(n.Keys))
+			for _, k := range set {
+				keep[k] = true
+			}
+			spec.Sets = append(spec.Sets, keep)
+		}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewExpand(spec), nil })
 	case *plan.Sort:
 		spec := op.SortSpec{Types: n.Schema().Types(), Skip: n.Offset, Count: n.Count, Updating: !n.InputAppendOnly, AtEnd: n.AtEnd}
 		for _, k := range n.Order {

@@ -69,6 +69,8 @@ func derive(n Node) {
 		n.derive(t)
 	case *Sort:
 		n.derive(t)
+	case *Expand:
+		n.derive(t)
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}

@@ -73,6 +73,8 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need), need
 	case *Sort:
 		return n.prune(need)
+	case *Expand:
+		return n.prune(need)
 	case *Limit:
 		in, have := prune(n.Input, need)
 		return newLimit(in, n.Offset, n.Count, n.at), have

@@ -140,6 +140,8 @@ func distribution(n Node) Distribution {
 		return Distribution{Kind: HashShards, Keys: keys}
 	case *SetOperation:
 		return n.Left.Traits().Dist
+	case *Expand:
+		return n.distribution()
 	case *Union:
 		d := n.Ins[0].Traits().Dist
 		for _, in := range n.Ins[1:] {

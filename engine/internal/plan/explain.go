@@ -188,6 +188,8 @@ func details(n Node) []string {
 		if n.Residual != nil {
 			add("and", n.residualText())
 		}
+	case *Expand:
+		add("sets", n.text()...)
 	case *Sort:
 		add("by", n.text()...)
 	case *Sink:

@@ -354,6 +354,10 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	if len(e.Name) > 1 {
 		return nil, errs.New(errs.NotFound, e.At, "function %s not found", e.Name).WithHint("there are the built-in functions only, without catalog and database")
 	}
+	switch name {
+	case "GROUPING", "GROUPING_ID", "GROUP_ID":
+		return x.groupingFunction(name, e)
+	}
 	if f, ok := function.LookupAggregate(name); ok {
 		return x.aggregate(f, e)
 	}
@@ -396,7 +400,7 @@ func noFunction(e *parse.Call) error {
 	case "TUMBLE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME", "HOP", "HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME",
 		"SESSION", "SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SESSION_PROCTIME", "CUMULATE":
 		return unsupported(e.At, "the window function %s is", name)
-	case "PROCTIME", "CURRENT_WATERMARK", "COLLECT", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS", "GROUPING", "GROUP_ID":
+	case "PROCTIME", "CURRENT_WATERMARK", "COLLECT", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS":
 		return unsupported(e.At, "the function %s is", name)
 	}
 	err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)

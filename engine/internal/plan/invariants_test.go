@@ -109,6 +109,10 @@ func (v *verifier) node() {
 		v.that(ld.Kind == rd.Kind && slices.Equal(ld.Keys, rd.Keys), "distributions %v and %v", ld, rd)
 	case *plan.Join:
 		v.join(n)
+	case *plan.Expand:
+		v.columns(n.Keys, n.Input.Schema())
+		v.columns(n.Forward, n.Input.Schema())
+		v.that(len(s) == len(n.Keys)+1+len(n.Forward), "%d keys, %d columns", len(n.Keys), len(n.Forward))
 	case *plan.Sort:
 		v.gathered(n.Input, nil)
 		v.complete(n.Input, n.InputAppendOnly)

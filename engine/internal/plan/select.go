@@ -66,7 +66,7 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 			WithHint("of the rows that are one in the result it could be different")
 	}
 	n := in
-	if s.Grouped || len(g.aggs) > 0 || having != nil {
+	if s.Grouped || len(g.aggs) > 0 || len(g.calls) > 0 || having != nil {
 		if n, err = g.plan(s, items, &having); err != nil {
 			return ordered{}, err
 		}
@@ -166,6 +166,8 @@ type grouping struct {
 	input Node
 	scope *scope
 	keys  []expr.Expr
+	sets  [][]int // of keys, when there are several grouping sets
+	calls []groupingCall
 	aggs  []*expr.Aggregate
 
 	keyNames, aggNames []string
@@ -184,27 +186,6 @@ func (g *grouping) add(a *expr.Aggregate) expr.Expr {
 func equalAggregates(a, b *expr.Aggregate) bool {
 	return a.Func == b.Func && a.Distinct == b.Distinct && slices.EqualFunc(a.Args, b.Args, expr.Equal) &&
 		(a.Filter == nil) == (b.Filter == nil) && (a.Filter == nil || expr.Equal(a.Filter, b.Filter))
-}
-
-// groupBy binds GROUP BY: expressions over FROM, ordinals and aliases of the
-// SELECT list. A column of FROM goes before an alias.
-func (b *binder) groupBy(s *parse.Select, sc *scope, items []item, g *grouping) error {
-	for _, gi := range s.GroupBy {
-		if gi.Kind != parse.GroupExprs {
-			kind := map[parse.GroupKind]string{parse.GroupRollup: "ROLLUP", parse.GroupCube: "CUBE", parse.GroupingSets: "GROUPING SETS"}[gi.Kind]
-			return unsupported(gi.At, "%s is", kind).WithHint("write a UNION ALL of one GROUP BY for each set")
-		}
-		for _, e := range gi.Exprs {
-			key, err := b.groupKey(s, sc, items, g, e)
-			if err != nil {
-				return err
-			}
-			if !slices.ContainsFunc(g.keys, func(k expr.Expr) bool { return expr.Equal(k, key) }) {
-				g.keys = append(g.keys, key)
-			}
-		}
-	}
-	return nil
 }
 
 func (b *binder) groupKey(s *parse.Select, sc *scope, items []item, g *grouping, e parse.Expr) (expr.Expr, error) {
@@ -230,7 +211,7 @@ func (b *binder) groupKey(s *parse.Select, sc *scope, items []item, g *grouping,
 		return x.bind(e)
 	}
 	for _, c := range expr.Columns(chosen.expr) {
-		if c >= len(sc.fields) {
+		if c < 0 || c >= len(sc.fields) {
 			return nil, errs.New(errs.Invalid, e.Pos(), "GROUP BY %s names the aggregate %s", parse.Format(e), chosen.expr).
 				WithHint("group by columns of FROM")
 		}
@@ -288,7 +269,11 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 		aggs[i] = &c
 	}
 	in := newCalc(g.input, nil, exprs, names, g.input.Pos())
-	return newAggregate(in, keys, aggs, g.aggNames, groupPos(s, g)), nil
+	var below Node = in
+	if len(g.sets) > 0 {
+		below, keys, aggs = g.expanded(in, keys, aggs, groupPos(s, g))
+	}
+	return newAggregate(below, keys, aggs, g.aggNames, groupPos(s, g)), nil
 }
 
 // name names keys and aggregates as the SELECT list does, or as they are written.
@@ -328,13 +313,16 @@ func groupPos(s *parse.Select, g *grouping) errs.Position {
 func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 	for i, k := range g.keys {
 		if expr.Equal(k, e) {
-			return &expr.Column{Index: i, Name: g.keyNames[i], T: k.Type(), At: e.Pos()}, nil
+			return &expr.Column{Index: i, Name: g.keyNames[i], T: g.keyType(i), At: e.Pos()}, nil
 		}
 	}
 	switch e := e.(type) {
 	case *expr.Column:
+		if e.Index < 0 {
+			return g.groupingValue(g.calls[-1-e.Index])
+		}
 		if i := e.Index - len(g.scope.fields); i >= 0 {
-			return &expr.Column{Index: len(g.keys) + i, Name: g.aggNames[i], T: e.T, At: e.At}, nil
+			return &expr.Column{Index: g.width() + i, Name: g.aggNames[i], T: e.T, At: e.At}, nil
 		}
 		return nil, g.notGrouped(e, clause)
 	case *expr.Call:
@@ -346,6 +334,9 @@ func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 				return nil, err
 			}
 		}
+		if len(g.sets) > 0 { // a key may be NULL now
+			return expr.NewCall(c.Func, c.At, c.Args...)
+		}
 		return &c, nil
 	case *expr.Cast:
 		arg, err := g.over(e.Arg, clause)
@@ -354,6 +345,7 @@ func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 		}
 		c := *e
 		c.Arg = arg
+		c.T.NotNull = c.T.NotNull && arg.Type().NotNull
 		return &c, nil
 	case *expr.Case:
 		c := *e
@@ -369,6 +361,9 @@ func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 		}
 		if c.Else, err = g.over(e.Else, clause); err != nil {
 			return nil, err
+		}
+		if len(g.sets) > 0 {
+			return expr.NewCase(c.Whens, c.Else, c.At)
 		}
 		return &c, nil
 	}

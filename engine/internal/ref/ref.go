@@ -124,6 +124,8 @@ func (e evaluator) rows(n plan.Node) ([]Row, error) {
 		return calc(n, ins[0])
 	case *plan.Union:
 		return slices.Concat(ins...), nil
+	case *plan.Expand:
+		return expand(n, ins[0]), nil
 	case *plan.Sort:
 		return sorted(n, ins[0])
 	case *plan.SetOperation:
