@@ -211,15 +211,16 @@ func (j *OuterJoin) emitAlone(port, n int, kinds *vector.Vector, column func(int
 
 // nullColumn is a column of n NULLs.
 func nullColumn(p *vector.Pool, kind vector.Kind, n int) *vector.Vector {
-	var v *vector.Vector
-	if kind.Variable() {
-		v = p.NewVariable(kind, n, 0)
-		clear(v.Offsets())
-	} else {
-		v = p.New(kind, n)
+	if kind.Width() > 0 {
+		v := p.New(kind, n)
+		v.NewValid(false)
+		return v
 	}
-	v.NewValid(false)
-	return v
+	b := vector.NewColumnBuilder(p, kind)
+	for range n {
+		b.AppendNull()
+	}
+	return b.Finish()
 }
 
 // End remembers that a side has ended. Flush drops what is not needed after.

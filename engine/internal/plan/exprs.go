@@ -22,6 +22,8 @@ type exprBinder struct {
 	// outer are the columns of the query around a subquery, or nil. Those of scope
 	// come behind them.
 	outer *scope
+	// values are those of subqueries that were joined before.
+	values map[parse.Expr]expr.Expr
 	// outputs are the items of the SELECT list, which ORDER BY may name.
 	outputs []item
 }
@@ -74,6 +76,9 @@ func (x *exprBinder) call(name string, pos errs.Position, args ...expr.Expr) (ex
 
 // bind binds one expression.
 func (x *exprBinder) bind(e parse.Expr) (expr.Expr, error) {
+	if v, ok := x.values[e]; ok {
+		return v, nil
+	}
 	switch e := e.(type) {
 	case *parse.ColumnRef:
 		return x.column(e)
@@ -121,9 +126,9 @@ func (x *exprBinder) bind(e parse.Expr) (expr.Expr, error) {
 func (x *exprBinder) refuse(e parse.Expr) error {
 	switch e := e.(type) {
 	case *parse.Exists:
-		return unsupported(e.At, "EXISTS is").WithHint("write a join with the DISTINCT rows of the subquery")
+		return unsupported(e.At, "EXISTS, in %s, is", x.clause).WithHint("compute it in a query in FROM, whose WHERE or SELECT list has the subquery")
 	case *parse.Subquery:
-		return unsupported(e.At, "a subquery as a value is").WithHint("write a join with the subquery")
+		return unsupported(e.At, "a subquery as a value, in %s, is", x.clause).WithHint("compute it in a query in FROM, whose WHERE or SELECT list has the subquery")
 	case *parse.Quantified:
 		return unsupported(e.At, "a comparison with ANY or ALL is")
 	case *parse.AtTimeZone:
@@ -139,6 +144,9 @@ func (x *exprBinder) refuse(e parse.Expr) error {
 }
 
 func (x *exprBinder) column(e *parse.ColumnRef) (expr.Expr, error) {
+	if x.outer != nil {
+		return x.correlated(e)
+	}
 	if out, err := x.output(e); out != nil || err != nil {
 		return out, err
 	}
@@ -257,10 +265,7 @@ func (x *exprBinder) negated(e expr.Expr, not bool, pos errs.Position) (expr.Exp
 
 func (x *exprBinder) in(e *parse.In) (expr.Expr, error) {
 	if e.Query != nil {
-		if e.Not {
-			return nil, unsupported(e.At, "NOT IN with a subquery is")
-		}
-		return nil, unsupported(e.At, "IN with a subquery is").WithHint("write a join with the DISTINCT values of the subquery")
+		return nil, unsupported(e.At, "IN with a subquery, in %s, is", x.clause).WithHint("compute it in a query in FROM, whose WHERE or SELECT list has the subquery")
 	}
 	arg, err := x.bind(e.Arg)
 	if err != nil {

@@ -144,10 +144,16 @@ func (v *verifier) join(n *plan.Join) {
 	v.that(slices.Equal(pair.Project(n.Output).Kinds(), v.n.Schema().Kinds()), "output %v", n.Output)
 	v.columns(n.LeftKeys, l)
 	v.columns(n.RightKeys, r)
-	v.that(len(n.LeftKeys) == len(n.RightKeys), "keys %v and %v", n.LeftKeys, n.RightKeys)
+	v.that(len(n.LeftKeys) == len(n.RightKeys) && len(n.NullSafe) == len(n.LeftKeys), "keys %v and %v", n.LeftKeys, n.RightKeys)
 	v.that(slices.Equal(l.Project(n.LeftKeys).Kinds(), r.Project(n.RightKeys).Kinds()), "keys %v and %v", n.LeftKeys, n.RightKeys)
 	if n.Residual != nil {
 		v.over(n.Residual, pair)
+	}
+	for i, c := range n.Output {
+		left := c < len(l)
+		v.that(left || n.Kind.Pairs(), "a %v join has column %d of the right", n.Kind, c-len(l))
+		padded := left && n.Kind.PadsLeft() || !left && n.Kind.PadsRight()
+		v.that(!padded || !v.n.Schema()[i].Type.NotNull, "a padded column is %v", v.n.Schema()[i])
 	}
 	v.complete(n.Left, n.LeftAppendOnly)
 	v.complete(n.Right, n.RightAppendOnly)
@@ -243,6 +249,9 @@ func (g generator) query(depth int) string {
 			return g.join(depth)
 		}
 	}
+	if depth > 0 && g.r.IntN(4) == 0 {
+		return fmt.Sprintf("SELECT t.k AS k, t.i AS i, t.s AS s FROM %s WHERE %s", g.from(depth-1, "t"), g.member(depth-1))
+	}
 	return fmt.Sprintf("SELECT %s%s AS k, %s AS i, %s AS s FROM %s%s", g.pick("", "", "", "DISTINCT "), g.big("t"), g.integer("t"), g.text("t"), g.from(depth, "t"), g.where("t"))
 }
 
@@ -279,6 +288,16 @@ func (g generator) where(tables ...string) string {
 	return " WHERE " + strings.Join(conds, g.pick(" AND ", " AND ", " OR "))
 }
 
+// member is a condition on t with a subquery.
+func (g generator) member(depth int) string {
+	from := g.from(depth, "u")
+	return g.pick("", "NOT ") + g.pick(
+		"t.i IN (SELECT u.i FROM "+from+")", "t.k IN (SELECT u.k FROM "+from+g.where("u")+")", "(t.k, t.i) IN (SELECT u.k, u.i FROM "+from+")",
+		"EXISTS (SELECT 1 FROM "+from+" WHERE u.k = t.k)", "EXISTS (SELECT 1 FROM "+from+" WHERE u.k = t.k AND u.i > t.i)", "EXISTS (SELECT 1 FROM "+from+")",
+		"(t.i > 3 OR t.k IN (SELECT u.k FROM "+from+"))", "t.i = (SELECT MAX(u.i) FROM "+from+")", "t.i < (SELECT COUNT(*) FROM "+from+" WHERE u.k = t.k)",
+		"t.i IN (SELECT u.i FROM "+from+" WHERE u.s = t.s)")
+}
+
 func (g generator) condition(t string) string {
 	return g.pick(t+".k > 3", t+".k = 5", t+".i IN (1, 2)", t+".s LIKE 'x%'", t+".i IS NULL", "1 = 1", t+".k = "+t+".i", "NOT "+t+".i > 3", "FALSE")
 }
@@ -295,7 +314,11 @@ func (g generator) grouped(depth int) string {
 
 func (g generator) join(depth int) string {
 	on := g.pick("x.k = y.k", "x.k < y.i", "x.k = y.i", "x.i = y.i AND x.k = y.k", "x.k + 1 = y.k", "x.s = y.s AND x.i > y.i", "y.k = x.k AND x.s IS NOT NULL")
-	from := fmt.Sprintf("%s JOIN %s ON %s", g.from(depth-1, "x"), g.from(depth-1, "y"), on)
+	if g.r.IntN(4) == 0 {
+		on = g.pick("x.k IS NOT DISTINCT FROM y.k", "x.i = y.i OR x.i IS NULL AND y.i IS NULL", "x.k = y.k AND x.i > 3", "x.k = y.k AND y.i > 3", "TRUE", "FALSE")
+	}
+	kind := g.pick("JOIN", "JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+	from := fmt.Sprintf("%s %s %s ON %s", g.from(depth-1, "x"), kind, g.from(depth-1, "y"), on)
 	where := g.where("x", "y")
 	if g.r.IntN(3) == 0 {
 		from = g.from(depth-1, "x") + ", " + g.from(depth-1, "y")

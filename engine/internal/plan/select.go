@@ -30,15 +30,14 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if err != nil {
 		return ordered{}, err
 	}
-	if s.Where != nil {
-		x := &exprBinder{b: b, scope: sc, clause: "WHERE", aliases: aliases(s)}
-		cond, err := x.condition(s.Where)
-		if err != nil {
-			return ordered{}, err
-		}
-		in = newFilter(in, cond, s.Where.Pos())
+	if in, _, err = b.where(in, sc, s, nil); err != nil {
+		return ordered{}, err
 	}
-	g := &grouping{input: in, scope: sc}
+	in, sc, values, err := b.selectValues(in, sc, s)
+	if err != nil {
+		return ordered{}, err
+	}
+	g := &grouping{input: in, scope: sc, values: values}
 	items, err := b.items(s, sc, g)
 	if err != nil {
 		return ordered{}, err
@@ -48,6 +47,11 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 		x := &exprBinder{b: b, scope: sc, clause: "HAVING", aggs: g, aliases: aliases(s)}
 		if having, err = x.condition(s.Having); err != nil {
 			return ordered{}, err
+		}
+	}
+	if len(values) > 0 && (s.Grouped || len(g.aggs) > 0) {
+		for e := range values {
+			return ordered{}, unsupported(e.Pos(), "a subquery in the SELECT list of an aggregation is").WithHint("put the aggregation in a query in FROM")
 		}
 	}
 	if s.Grouped {
@@ -93,7 +97,7 @@ func aliases(s *parse.Select) map[string]bool {
 
 // items binds the SELECT list. Aggregates are collected in g.
 func (b *binder) items(s *parse.Select, sc *scope, g *grouping) ([]item, error) {
-	x := &exprBinder{b: b, scope: sc, clause: "SELECT", aggs: g, aliases: aliases(s)}
+	x := &exprBinder{b: b, scope: sc, clause: "SELECT", aggs: g, aliases: aliases(s), values: g.values}
 	var out []item
 	for _, it := range s.Items {
 		if it.Star {
@@ -169,6 +173,8 @@ type grouping struct {
 	sets  [][]int // of keys, when there are several grouping sets
 	calls []groupingCall
 	aggs  []*expr.Aggregate
+	// values are those of the subqueries of the SELECT list.
+	values map[parse.Expr]expr.Expr
 
 	keyNames, aggNames []string
 }

@@ -1,0 +1,411 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// This file binds WHERE: IN (query) and EXISTS become semi and anti joins. Where
+// subqueries stand for values is in subqueryvalue.go.
+
+// where binds WHERE over the columns of n, which sc names. In a subquery, outer are
+// the columns of the query around it; conditions that read some of them come back,
+// over the columns of outer followed by those of n.
+func (b *binder) where(n Node, sc *scope, s *parse.Select, outer *scope) (Node, []expr.Expr, error) {
+	if s.Where == nil {
+		return n, nil, nil
+	}
+	width := len(sc.fields)
+	var plain, others []parse.Expr
+	for _, c := range conjuncts(s.Where) {
+		if len(subqueries(c)) == 0 {
+			plain = append(plain, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	x := &exprBinder{b: b, scope: sc, outer: outer, clause: "WHERE", aliases: aliases(s)}
+	if len(others) == 0 && outer == nil {
+		plain = []parse.Expr{s.Where}
+	}
+	var own, correlated []expr.Expr
+	for _, c := range plain {
+		cond, err := x.condition(c)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case outer == nil:
+			own = append(own, cond)
+		case within(cond, len(outer.fields), len(outer.fields)+width):
+			own = append(own, expr.Remap(cond, func(i int) int { return i - len(outer.fields) }))
+		default:
+			correlated = append(correlated, cond)
+		}
+	}
+	if len(own) > 0 {
+		n = newFilter(n, expr.And(own...), s.Where.Pos())
+	}
+	for _, c := range others {
+		var err error
+		if n, sc, err = b.subqueryCondition(n, sc, c, x.aliases); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(n.Schema()) > width {
+		n = newProjection(n, upTo(width))
+	}
+	return n, correlated, nil
+}
+
+// conjuncts are the parts of a condition that all have to be TRUE.
+func conjuncts(e parse.Expr) []parse.Expr {
+	l, ok := e.(*parse.Logic)
+	if !ok || l.Op != parse.And {
+		return []parse.Expr{e}
+	}
+	var out []parse.Expr
+	for _, a := range l.Args {
+		out = append(out, conjuncts(a)...)
+	}
+	return out
+}
+
+// subqueryCondition is n with the rows that meet a condition with a subquery. The
+// columns that it adds are in the scope, hidden.
+func (b *binder) subqueryCondition(n Node, sc *scope, c parse.Expr, aliases map[string]bool) (Node, *scope, error) {
+	not, test := false, c
+	for {
+		u, ok := test.(*parse.Unary)
+		if !ok || u.Op != parse.Not {
+			break
+		}
+		not, test = !not, u.Arg
+	}
+	switch t := test.(type) {
+	case *parse.Exists:
+		sub, err := b.subquery(t.Query, sc, true)
+		if err != nil {
+			return nil, nil, err
+		}
+		n, err := b.semi(n, sub, not, sub.on, t.At)
+		return n, sc, err
+	case *parse.In:
+		if t.Query != nil {
+			return b.member(n, sc, t, not != t.Not)
+		}
+	}
+	n, sc, values, err := b.subqueryValues(n, sc, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	x := &exprBinder{b: b, scope: sc, clause: "WHERE", aliases: aliases, values: values}
+	cond, err := x.condition(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newFilter(n, cond, c.Pos()), sc, nil
+}
+
+// semi is the semi join, or with not the anti join, of n and a subquery.
+func (b *binder) semi(n Node, sub *subquery, not bool, on []expr.Expr, at errs.Position) (Node, error) {
+	kind := SemiJoin
+	if not {
+		kind = AntiJoin
+	}
+	var cond expr.Expr
+	if len(on) > 0 {
+		cond = expr.And(on...)
+		if !expr.Deterministic(cond) {
+			return nil, unsupported(at, "a condition that gives another result each time, between a query and its subquery, is")
+		}
+	}
+	return newJoin(kind, n, sub.node, cond, at), nil
+}
+
+// subquery is a query inside an expression.
+type subquery struct {
+	node Node
+	// items are its columns, over the columns of the query around it, followed by
+	// those of node.
+	items []expr.Expr
+	// on are its conditions that read columns of the query around it.
+	on         []expr.Expr
+	correlated bool
+}
+
+// subquery binds a query inside an expression over the columns of outer. exists says
+// that only the number of its rows matters.
+func (b *binder) subquery(q *parse.Query, outer *scope, exists bool) (*subquery, error) {
+	n, err := b.query(q)
+	if err == nil {
+		return &subquery{node: n, items: shiftedColumns(n, len(outer.fields))}, nil
+	}
+	if errs.CodeOf(err) != errs.NotFound {
+		return nil, err
+	}
+	return b.correlated(q, outer, exists)
+}
+
+// shiftedColumns are the columns of n behind so many others.
+func shiftedColumns(n Node, by int) []expr.Expr {
+	cols := columns(n)
+	for i, c := range cols {
+		cols[i] = expr.Remap(c, func(i int) int { return i + by })
+	}
+	return cols
+}
+
+// correlated binds a subquery that reads columns of outer in WHERE or in its list.
+func (b *binder) correlated(q *parse.Query, outer *scope, exists bool) (*subquery, error) {
+	s, err := correlatedSelect(q)
+	if err != nil {
+		return nil, err
+	}
+	n, sc, err := b.from(s.From)
+	for err != nil && exists && errs.CodeOf(err) == errs.NotFound {
+		// A left join loses no row of its left side: whether there are rows does not
+		// depend on its condition, which may read outer.
+		j, ok := s.From.(*parse.Join)
+		if !ok || j.Kind != parse.LeftJoin {
+			break
+		}
+		left := *s
+		left.From = j.Left
+		s = &left
+		n, sc, err = b.from(s.From)
+	}
+	if err != nil {
+		return nil, err
+	}
+	sub := &subquery{correlated: true}
+	if sub.node, sub.on, err = b.where(n, sc, s, outer); err != nil {
+		return nil, err
+	}
+	if exists {
+		return sub, nil
+	}
+	x := &exprBinder{b: b, scope: sc, outer: outer, clause: "SELECT"}
+	for _, it := range s.Items {
+		if it.Star {
+			cols, err := sc.star(it)
+			if err != nil {
+				return nil, err
+			}
+			for _, c := range cols {
+				sub.items = append(sub.items, expr.Remap(c.expr, func(i int) int { return i + len(outer.fields) }))
+			}
+			continue
+		}
+		e, err := x.bind(it.Expr)
+		if err != nil {
+			return nil, err
+		}
+		sub.items = append(sub.items, e)
+	}
+	return sub, nil
+}
+
+// correlatedSelect is the one SELECT of a correlated subquery, whose rows are those
+// of FROM that meet a condition.
+func correlatedSelect(q *parse.Query) (*parse.Select, error) {
+	s, ok := q.Body.(*parse.Select)
+	what := ""
+	switch {
+	case !ok:
+		what = "UNION, INTERSECT, EXCEPT or VALUES"
+	case len(q.With) > 0:
+		what = "WITH"
+	case q.Limit != nil || q.Offset != nil:
+		what = "LIMIT"
+	case s.Grouped || s.Having != nil:
+		what = "GROUP BY or HAVING"
+	case s.Qualify != nil || len(s.Windows) > 0:
+		what = "windows"
+	default:
+		return s, nil
+	}
+	return nil, unsupported(q.Pos(), "%s in a subquery that reads columns of the query around it is", what).
+		WithHint("write a join with a query in FROM")
+}
+
+// member is n with the rows whose value is, or with not surely is not, among those of
+// a subquery.
+func (b *binder) member(n Node, sc *scope, e *parse.In, not bool) (Node, *scope, error) {
+	n, sc, values, err := b.subqueryValues(n, sc, e.Arg)
+	if err != nil {
+		return nil, nil, err
+	}
+	sub, equal, nullable, err := b.comparison(sc, e, values)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case !not || !nullable:
+		n, err = b.semi(n, sub, not, slices.Concat(sub.on, equal), e.At)
+		return n, sc, err
+	case sub.correlated || len(equal) > 1:
+		// A comparison with NULL is neither TRUE nor FALSE: then the value may be there.
+		maybe, err := expr.Apply("IS NOT FALSE", e.At, expr.And(equal...))
+		if err != nil {
+			return nil, nil, err
+		}
+		n, err = b.semi(n, sub, not, append(slices.Clone(sub.on), maybe), e.At)
+		return n, sc, err
+	}
+	// Without correlation the keys stay keys: whether there is any value, and whether
+	// there is a NULL, are questions about the whole subquery.
+	anti, err := b.semi(n, sub, not, equal, e.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, sc, facts, err := b.facts(anti, sc, e.Query, e.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	arg := leftOf(equal[0], len(anti.Schema()))
+	cond, err := facts.surelyNot(arg, e.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	return newFilter(n, cond, e.At), sc, nil
+}
+
+// comparison binds the subquery of IN, and for each of its columns the equality with
+// the value on the left, over the columns of sc followed by those of the subquery.
+func (b *binder) comparison(sc *scope, e *parse.In, values map[parse.Expr]expr.Expr) (sub *subquery, equal []expr.Expr, nullable bool, err error) {
+	args := []parse.Expr{e.Arg}
+	if row, ok := e.Arg.(*parse.Row); ok {
+		args = row.Items
+	}
+	if sub, err = b.subquery(e.Query, sc, false); err != nil {
+		return nil, nil, false, err
+	}
+	if len(sub.items) != len(args) {
+		return nil, nil, false, errs.New(errs.Type, e.Query.Pos(), "the subquery of IN has %s, the left side %s", count(len(sub.items), "column"), count(len(args), "value"))
+	}
+	x := &exprBinder{b: b, scope: sc, clause: "IN", values: values}
+	for i, a := range args {
+		arg, err := x.bind(a)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		eq, err := x.call("=", e.At, arg, sub.items[i])
+		if err != nil {
+			return nil, nil, false, err
+		}
+		equal = append(equal, eq)
+		nullable = nullable || !arg.Type().NotNull || !sub.items[i].Type().NotNull
+	}
+	return sub, equal, nullable, nil
+}
+
+// leftOf is the side of an equality that reads columns below width, or none.
+func leftOf(equal expr.Expr, width int) expr.Expr {
+	args := equal.(*expr.Call).Args
+	if within(args[0], 0, width) {
+		return args[0]
+	}
+	return args[1]
+}
+
+// extended has the further columns of n, which no name means.
+func (s *scope) extended(n Node) *scope {
+	out := *s
+	out.fields, out.tables = slices.Clone(s.fields), append(slices.Clone(s.tables), tableRef{pos: n.Pos()})
+	for _, c := range n.Schema()[len(s.fields):] {
+		out.fields = append(out.fields, field{table: len(s.tables), name: c.Name, typ: c.Type, hidden: true})
+	}
+	return &out
+}
+
+// facts are columns with what is known of a subquery as a whole, of one column.
+type facts struct {
+	some expr.Expr // NULL when it has no row
+	null expr.Expr // NULL when it has no NULL
+}
+
+// facts adds them to n.
+func (b *binder) facts(n Node, sc *scope, q *parse.Query, at errs.Position) (Node, *scope, *facts, error) {
+	in, err := b.query(q)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	value := columns(in)[0]
+	one := &expr.Literal{Value: int64(1), T: sqltype.IntType.Required(), At: at}
+	isNull, err := expr.Apply("IS NULL", at, value)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	oneIfNull, err := expr.NewCase([]expr.When{{Cond: isNull, Then: one}}, nil, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	agg, err := maxOf(newCalc(in, nil, []expr.Expr{one, oneIfNull}, []string{"some", "null"}, at), at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	width := len(n.Schema())
+	n = newJoin(InnerJoin, n, agg, nil, at)
+	sc = sc.extended(n)
+	return n, sc, &facts{some: sc.column(width, at), null: sc.column(width+1, at)}, nil
+}
+
+// maxOf is one row with the greatest values of all columns of n, NULL without rows.
+func maxOf(n Node, at errs.Position) (Node, error) {
+	greatest, _ := function.LookupAggregate("MAX")
+	var aggs []*expr.Aggregate
+	var names []string
+	for i, c := range columns(n) {
+		a, err := expr.NewAggregate(greatest, at, false, nil, c)
+		if err != nil {
+			return nil, err
+		}
+		aggs, names = append(aggs, a), append(names, n.Schema()[i].Name)
+	}
+	return newAggregate(n, nil, aggs, names, at), nil
+}
+
+// surelyNot is the condition that a value which equals none of the subquery is not
+// among them, though some may be NULL: there is no row, or no NULL on either side.
+func (f *facts) surelyNot(arg expr.Expr, at errs.Position) (expr.Expr, error) {
+	none, err := expr.Apply("IS NULL", at, f.some)
+	if err != nil {
+		return nil, err
+	}
+	known, err := expr.Apply("IS NOT NULL", at, arg)
+	if err != nil {
+		return nil, err
+	}
+	noNull, err := expr.Apply("IS NULL", at, f.null)
+	if err != nil {
+		return nil, err
+	}
+	both, err := expr.Apply("AND", at, known, noNull)
+	if err != nil {
+		return nil, err
+	}
+	return expr.Apply("OR", at, none, both)
+}
+
+// correlated is a column of the subquery's FROM, or else of the query around it.
+func (x *exprBinder) correlated(e *parse.ColumnRef) (expr.Expr, error) {
+	inner, outer := *x, exprBinder{b: x.b, scope: x.outer, clause: x.clause}
+	inner.outer = nil
+	c, err := inner.column(e)
+	if err == nil {
+		return expr.Remap(c, func(i int) int { return i + len(x.outer.fields) }), nil
+	}
+	if errs.CodeOf(err) != errs.NotFound {
+		return nil, err
+	}
+	o, none := outer.column(e)
+	if none != nil && (len(e.Name) == 1 || len(x.outer.match(e.Name[:len(e.Name)-1])) == 0) {
+		return nil, err
+	}
+	return o, none
+}

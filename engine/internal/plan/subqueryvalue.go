@@ -1,0 +1,353 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// This file binds subqueries that stand for values: each becomes a join that adds
+// columns, from which the value is computed.
+
+// subqueries lists the subqueries in an expression, inner ones first. It does not
+// look into them.
+func subqueries(es ...parse.Expr) []parse.Expr {
+	var out []parse.Expr
+	for _, e := range es {
+		switch e := e.(type) {
+		case *parse.Subquery, *parse.Exists, *parse.Quantified:
+			out = append(out, e)
+		case *parse.In:
+			out = append(out, subqueries(append(slices.Clone(e.List), e.Arg)...)...)
+			if e.Query != nil {
+				out = append(out, e)
+			}
+		case *parse.Unary:
+			out = append(out, subqueries(e.Arg)...)
+		case *parse.Binary:
+			out = append(out, subqueries(e.Left, e.Right)...)
+		case *parse.Logic:
+			out = append(out, subqueries(e.Args...)...)
+		case *parse.Test:
+			out = append(out, subqueries(e.Arg)...)
+		case *parse.Between:
+			out = append(out, subqueries(e.Arg, e.Low, e.High)...)
+		case *parse.Match:
+			out = append(out, subqueries(e.Arg, e.Pattern)...)
+		case *parse.Case:
+			out = append(out, subqueries(e.Operand, e.Else)...)
+			for _, w := range e.Whens {
+				out = append(out, subqueries(w.Cond, w.Then)...)
+			}
+		case *parse.Cast:
+			out = append(out, subqueries(e.Arg)...)
+		case *parse.Call:
+			out = append(out, subqueries(e.Args...)...)
+		case *parse.Row:
+			out = append(out, subqueries(e.Items...)...)
+		}
+	}
+	return out
+}
+
+// subqueryValues adds to n what the subqueries in the expressions need, and returns
+// the value of each. The columns that it adds are in the scope, hidden.
+func (b *binder) subqueryValues(n Node, sc *scope, es ...parse.Expr) (Node, *scope, map[parse.Expr]expr.Expr, error) {
+	values := map[parse.Expr]expr.Expr{}
+	for _, e := range subqueries(es...) {
+		var err error
+		switch e := e.(type) {
+		case *parse.Subquery:
+			n, sc, values[e], err = b.scalarValue(n, sc, e)
+		case *parse.Exists:
+			n, sc, values[e], err = b.existsValue(n, sc, e)
+		case *parse.In:
+			n, sc, values[e], err = b.inValue(n, sc, e, values)
+		default:
+			err = unsupported(e.Pos(), "a comparison with ANY or ALL is")
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	return n, sc, values, nil
+}
+
+// selectValues is subqueryValues for the list of a SELECT.
+func (b *binder) selectValues(n Node, sc *scope, s *parse.Select) (Node, *scope, map[parse.Expr]expr.Expr, error) {
+	var es []parse.Expr
+	for _, it := range s.Items {
+		es = append(es, it.Expr)
+	}
+	return b.subqueryValues(n, sc, es...)
+}
+
+// scalarValue is the one value of a subquery, NULL when it has no row.
+func (b *binder) scalarValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope, expr.Expr, error) {
+	width := len(n.Schema())
+	q, err := b.query(e.Query)
+	if errs.CodeOf(err) == errs.NotFound {
+		if n2, sc2, v, inner := b.correlatedValue(n, sc, e); errs.CodeOf(inner) != errs.NotFound {
+			return n2, sc2, v, inner
+		}
+	}
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(q.Schema()) != 1 {
+		return nil, nil, nil, errs.New(errs.Type, e.At, "a subquery as a value has one column, this one %s", count(len(q.Schema()), "column"))
+	}
+	if !oneRow(q, nil) {
+		return nil, nil, nil, manyRows(e.At)
+	}
+	kind := LeftJoin
+	if a, ok := below(q).(*Aggregate); ok && len(a.Keys) == 0 {
+		kind = InnerJoin // it always has a row
+	}
+	n = newJoin(kind, n, q, nil, e.At)
+	sc = sc.extended(n)
+	return n, sc, sc.column(width, e.At), nil
+}
+
+// below looks through projections.
+func below(n Node) Node {
+	for {
+		c, ok := n.(*Calc)
+		if !ok || c.Filter != nil {
+			return n
+		}
+		n = c.Input
+	}
+}
+
+func manyRows(at errs.Position) error {
+	return unsupported(at, "a subquery as a value that may have more than one row is").
+		WithHint("aggregate it, as in (SELECT MAX(..) FROM ..), or compare with the primary key")
+}
+
+// oneRow reports whether n has at most one row for each value of the given columns.
+func oneRow(n Node, cols []int) bool {
+	switch n := n.(type) {
+	case *Values:
+		return len(n.Rows) <= 1
+	case *Aggregate:
+		return subset(upTo(len(n.Keys)), cols)
+	case *Limit:
+		return n.Count <= 1 || oneRow(n.Input, cols)
+	case *Normalize:
+		return subset(n.Keys, cols)
+	case *Scan:
+		pk := n.Table.Declaration.PrimaryKey
+		return len(pk) > 0 && subset(pk, n.Columns) && subset(positions(pk, n.Columns), cols)
+	case *Calc:
+		below := n.constants()
+		for _, c := range cols {
+			if col, ok := n.Exprs[c].(*expr.Column); ok {
+				below = append(below, col.Index)
+			}
+		}
+		return oneRow(n.Input, below)
+	case *Join:
+		return !n.Kind.Pairs() && oneRow(n.Left, cols)
+	}
+	return false
+}
+
+// existsValue is TRUE when the subquery has a row, else FALSE.
+func (b *binder) existsValue(n Node, sc *scope, e *parse.Exists) (Node, *scope, expr.Expr, error) {
+	sub, err := b.subquery(e.Query, sc, true)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	one := &expr.Literal{Value: int64(1), T: sqltype.IntType.Required(), At: e.At}
+	if sub.correlated {
+		return b.marked(n, sc, sub.node, sub.on, e.At)
+	}
+	some, err := maxOf(newCalc(sub.node, nil, []expr.Expr{one}, []string{"some"}, e.At), e.At)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	width := len(n.Schema())
+	n = newJoin(InnerJoin, n, some, nil, e.At)
+	sc = sc.extended(n)
+	v, err := expr.Apply("IS NOT NULL", e.At, sc.column(width, e.At))
+	return n, sc, v, err
+}
+
+// marked adds to n a column, and returns whether it marks a row of right that equals
+// it. The conditions are over the columns of n followed by those of right.
+func (b *binder) marked(n Node, sc *scope, right Node, on []expr.Expr, at errs.Position) (Node, *scope, expr.Expr, error) {
+	left, keys, err := b.equalities(n, right, on, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.String()
+	}
+	distinct := newDistinct(newCalc(right, nil, keys, names, at), at)
+	mark := newCalc(distinct, nil, append(columns(distinct), expr.Bool(true)), append(names, "mark"), at)
+	width := len(n.Schema())
+	n, err = b.leftJoinOn(n, mark, left, at)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sc = sc.extended(n)
+	v, err := expr.Apply("IS NOT NULL", at, sc.column(width+len(keys), at))
+	return n, sc, v, err
+}
+
+// equalities takes conditions over the columns of n followed by those of right apart
+// into equal expressions, over n and over right.
+func (b *binder) equalities(n, right Node, on []expr.Expr, at errs.Position) (left, keys []expr.Expr, err error) {
+	width := len(n.Schema())
+	end := width + len(right.Schema())
+	for _, c := range on {
+		l, r, nullSafe, ok := equality(c)
+		if ok && within(r, 0, width) && within(l, width, end) {
+			l, r = r, l
+		}
+		if !ok || nullSafe || !within(l, 0, width) || !within(r, width, end) || !expr.Deterministic(c) {
+			return nil, nil, unsupported(c.Pos(), "in a subquery as a value, %s is", c).
+				WithHint("only equalities of a column of the subquery and one of the query around it are")
+		}
+		left = append(left, l)
+		keys = append(keys, expr.Remap(r, func(i int) int { return i - width }))
+	}
+	return left, keys, nil
+}
+
+// leftJoinOn is n LEFT JOIN right on the equality of expressions of n with the first
+// columns of right.
+func (b *binder) leftJoinOn(n, right Node, left []expr.Expr, at errs.Position) (Node, error) {
+	cols := shiftedColumns(right, len(n.Schema()))
+	var on []expr.Expr
+	for i, l := range left {
+		eq, err := expr.Apply("=", at, l, cols[i])
+		if err != nil {
+			return nil, err
+		}
+		on = append(on, eq)
+	}
+	if len(on) == 0 {
+		return newJoin(LeftJoin, n, right, nil, at), nil
+	}
+	return newJoin(LeftJoin, n, right, expr.And(on...), at), nil
+}
+
+// inValue is x IN (query) with its three values.
+func (b *binder) inValue(n Node, sc *scope, e *parse.In, values map[parse.Expr]expr.Expr) (Node, *scope, expr.Expr, error) {
+	sub, equal, nullable, err := b.comparison(sc, e, values)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	switch {
+	case sub.correlated:
+		return nil, nil, nil, unsupported(e.At, "as a value, IN with a subquery that reads columns of the query around it is").WithHint("write it as a condition of its own, joined by AND")
+	case nullable && len(equal) > 1:
+		return nil, nil, nil, unsupported(e.At, "as a value, IN with several columns that can be NULL is").WithHint("write it as a condition of its own, joined by AND")
+	}
+	arg := leftOf(equal[0], len(n.Schema()))
+	n, sc, found, err := b.marked(n, sc, sub.node, equal, e.At)
+	if err != nil || !nullable {
+		if err == nil && e.Not {
+			found, err = expr.Apply("NOT", e.At, found)
+		}
+		return n, sc, found, err
+	}
+	n, sc, f, err := b.facts(n, sc, e.Query, e.At)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	no, err := f.surelyNot(arg, e.At)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	v, err := expr.NewCase([]expr.When{{Cond: found, Then: expr.Bool(!e.Not)}, {Cond: no, Then: expr.Bool(e.Not)}}, nil, e.At)
+	return n, sc, v, err
+}
+
+// correlatedValue is the value of a subquery that reads columns of the query around
+// it: the subquery grouped by what it compares with them, joined.
+func (b *binder) correlatedValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope, expr.Expr, error) {
+	s, err := correlatedSelect(e.Query)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if len(s.Items) != 1 || s.Items[0].Star {
+		return nil, nil, nil, errs.New(errs.Type, e.At, "a subquery as a value has one column, this one %s", count(len(s.Items), "column"))
+	}
+	in, inner, err := b.from(s.From)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	in, on, err := b.where(in, inner, s, sc)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	left, keys, err := b.equalities(n, in, on, e.At)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	g := &grouping{input: in, scope: inner, keys: keys}
+	x := &exprBinder{b: b, scope: inner, clause: "SELECT", aggs: g}
+	v, err := x.bind(s.Items[0].Expr)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	var right Node
+	if len(g.aggs) > 0 {
+		items := []item{{expr: v, name: "value"}}
+		var having expr.Expr
+		if right, err = g.plan(s, items, &having); err != nil {
+			return nil, nil, nil, err
+		}
+		v = items[0].expr
+	} else {
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = k.String()
+		}
+		right = newCalc(in, nil, append(slices.Clone(keys), v), append(names, "value"), e.At)
+		if !oneRow(right, upTo(len(keys))) {
+			return nil, nil, nil, manyRows(e.At)
+		}
+		v = columns(right)[len(keys)]
+	}
+	width := len(n.Schema())
+	if n, err = b.leftJoinOn(n, right, left, e.At); err != nil {
+		return nil, nil, nil, err
+	}
+	sc = sc.extended(n)
+	v, err = overJoined(v, right, sc, width)
+	return n, sc, v, err
+}
+
+// overJoined is an expression over right as one over the columns that it has, from
+// width on, in a left join. A count of no rows is 0.
+func overJoined(e expr.Expr, right Node, sc *scope, width int) (expr.Expr, error) {
+	var err error
+	out := expr.Rewrite(e, func(e expr.Expr) expr.Expr {
+		c, ok := e.(*expr.Column)
+		if !ok {
+			return e
+		}
+		col := sc.column(width+c.Index, c.At)
+		a, ok := right.(*Aggregate)
+		if !ok || c.Index < len(a.Keys) || a.Aggs[c.Index-len(a.Keys)].Func.Kind != function.Count {
+			return col
+		}
+		zero := &expr.Literal{Value: int64(0), T: sqltype.BigIntType.Required(), At: c.At}
+		v, fail := expr.Apply("COALESCE", c.At, col, zero)
+		if fail != nil {
+			err = fail
+			return e
+		}
+		return v
+	})
+	return out, err
+}
