@@ -6,6 +6,8 @@ import "fmt"
 // whose size is not known. Hot loops fill a Vector directly.
 type ColumnBuilder struct {
 	kind  Kind
+	code  byte // the first of kind: all of it for a plain one
+	width int  // of kind
 	p     *Pool
 	n     int
 	fixed []uint64 // capacity for values or offsets
@@ -19,8 +21,12 @@ type ColumnBuilder struct {
 
 // NewColumnBuilder returns an empty builder for columns of the given kind.
 func NewColumnBuilder(p *Pool, kind Kind) *ColumnBuilder {
-	c := &ColumnBuilder{kind: kind, p: p}
+	c := &ColumnBuilder{kind: kind, width: kind.Width(), p: p}
+	if kind != Invalid {
+		c.code = kind[0]
+	}
 	if kind.Nested() {
+		c.children = []*ColumnBuilder{} // not nil, though a struct may have no fields
 		for _, k := range kind.Children() {
 			c.children = append(c.children, NewColumnBuilder(p, k))
 		}
@@ -46,7 +52,7 @@ func (c *ColumnBuilder) Size() int {
 }
 
 func (c *ColumnBuilder) room() {
-	w := c.kind.Width()
+	w := c.width
 	if w == 0 {
 		w = 4
 	}
@@ -76,7 +82,7 @@ func (c *ColumnBuilder) grow(b []uint64, need int) []uint64 {
 
 // Append adds a value to a fixed-width column. T must be the type of its kind.
 func Append[T Fixed](c *ColumnBuilder, v T) {
-	if k := KindOf[T](); k != c.kind {
+	if k := KindOf[T](); k[0] != c.code {
 		panic(fmt.Sprintf("vector: %v appended to a column of %v", k, c.kind))
 	}
 	c.room()
@@ -95,7 +101,7 @@ func (c *ColumnBuilder) AppendString(v string) {
 }
 
 func appendVar[S []byte | string](c *ColumnBuilder, v S) {
-	if !c.kind.Variable() {
+	if c.code != String[0] && c.code != Bytes[0] {
 		panic(fmt.Sprintf("vector: bytes appended to a column of %v", c.kind))
 	}
 	c.room()
@@ -125,7 +131,7 @@ func (c *ColumnBuilder) AppendNull() {
 		clear(c.valid)
 		Bitmap(c.valid).Fill(c.n)
 	}
-	switch w := c.kind.Width(); {
+	switch w := c.width; {
 	case c.kind.Struct():
 		c.roomForValid()
 		for _, f := range c.children {
@@ -158,12 +164,12 @@ func (c *ColumnBuilder) AppendFrom(v *Vector, r int) {
 	case c.children != nil:
 		c.appendNested(v, r)
 		return
-	case c.kind.Variable():
+	case c.width == 0:
 		c.AppendBytes(v.Bytes(r))
 		return
 	}
 	c.room()
-	w := c.kind.Width()
+	w := c.width
 	copy(as[byte](c.fixed, (c.n+1)*w)[c.n*w:], as[byte](v.fixed, v.n*w)[r*w:(r+1)*w])
 	c.appended()
 }
@@ -215,7 +221,7 @@ func (c *ColumnBuilder) Finish() *Vector {
 	for _, f := range c.children {
 		v.children = append(v.children, f.Finish())
 	}
-	*c = ColumnBuilder{kind: c.kind, p: c.p, children: c.children}
+	*c = ColumnBuilder{kind: c.kind, code: c.code, width: c.width, p: c.p, children: c.children}
 	return v
 }
 
