@@ -3,7 +3,8 @@
 // that a seed decides.
 //
 // Rows are written as text: a row kind, +I when left out, then the values, as in
-// "-D 7 'two words' NULL". Values of a Decimal column are unscaled.
+// "-D 7 'two words' NULL". Values of a Decimal column are unscaled; nested ones have
+// the text of package sqltype, as in "[1,NULL]" or "'(1, x)'".
 package exectest
 
 import (
@@ -116,7 +117,10 @@ func appendValue(c *vector.ColumnBuilder, v string) (err error) {
 		}
 		vector.Append(c, d)
 	default:
-		err = fmt.Errorf("no values of kind %v", c.Kind())
+		text := strings.ReplaceAll(strings.Trim(v, "'"), "''", "'")
+		if !sqltype.AppendParsed(c, typeOf(c.Kind()), []byte(text)) {
+			err = fmt.Errorf("%q is no %v", v, c.Kind())
+		}
 	}
 	return err
 }
@@ -162,11 +166,41 @@ func value(v *vector.Vector, r int) string {
 	case vector.Decimal:
 		return vector.Values[vector.Dec](v)[r].ToString(0)
 	}
-	s := string(v.Bytes(r))
+	var s string
+	if v.Kind().Nested() {
+		s = string(sqltype.AppendText(nil, typeOf(v.Kind()), v, r))
+	} else {
+		s = string(v.Bytes(r))
+	}
 	if s == "" || s == "NULL" || strings.ContainsAny(s, " '") {
 		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	}
 	return s
+}
+
+// typeOf is a type whose columns have the kind, for the texts of nested values.
+func typeOf(k vector.Kind) sqltype.Type {
+	var children []sqltype.Type
+	for _, c := range k.Children() {
+		children = append(children, typeOf(c))
+	}
+	switch {
+	case k.List():
+		return sqltype.ArrayOf(children[0])
+	case k.Map():
+		return sqltype.MapOf(children[0], children[1])
+	case k.Struct():
+		fields := make([]sqltype.Column, len(children))
+		for i, c := range children {
+			fields[i].Type = c
+		}
+		return sqltype.RowOf(fields...)
+	}
+	return map[vector.Kind]sqltype.Type{
+		vector.Bool: sqltype.BoolType, vector.Int8: sqltype.TinyType, vector.Int16: sqltype.SmallType, vector.Int32: sqltype.IntType,
+		vector.Int64: sqltype.BigIntType, vector.Float32: sqltype.FloatType, vector.Float64: sqltype.DoubleType,
+		vector.Decimal: sqltype.DecimalOf(sqltype.MaxPrecision, 0), vector.String: sqltype.StringType, vector.Bytes: sqltype.BytesType,
+	}[k]
 }
 
 // Table is what a changelog adds up to: rows as text, without kinds, with the
