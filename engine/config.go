@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/job"
 )
@@ -31,6 +32,9 @@ type Config struct {
 	// Connectors are known besides the built-in ones: filesystem, datagen, print
 	// and blackhole. Those of package channel carry rows of this program. One of the same name replaces the built-in.
 	Connectors []connector.Connector
+	// Functions are known besides the built-in ones, and go before those. See
+	// Engine.RegisterFunction.
+	Functions []function.Function
 	// Stdin and Stdout are what the path '-' and the print connector use; nil means
 	// the process's own.
 	Stdin  io.Reader
@@ -68,6 +72,9 @@ func (c Config) Validate() error {
 	check(c.FlushRows >= 0, "FlushRows is %d, want 0 or more", c.FlushRows)
 	for i, n := range c.Connectors {
 		check(n != nil, "Connectors[%d] is nil", i)
+	}
+	for i, f := range c.Functions {
+		check(f != nil, "Functions[%d] is nil", i)
 	}
 	return errors.Join(problems...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/weirdb/weir/engine/format/csv"
 	"github.com/weirdb/weir/engine/format/json"
 	"github.com/weirdb/weir/engine/format/parquet"
+	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/parse"
 )
@@ -59,6 +60,11 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.FlushRows > 0 {
 		e.session.Options.FlushRows = cfg.FlushRows
 	}
+	for _, f := range cfg.Functions {
+		if err := e.RegisterFunction(f); err != nil {
+			return nil, err
+		}
+	}
 	context.AfterFunc(ctx, func() { _ = e.Close() })
 	return e, nil
 }
@@ -81,6 +87,14 @@ func (e *Engine) Close() error {
 		q.job.end()
 	}
 	return nil
+}
+
+// RegisterFunction makes a function that is written in Go callable from SQL, in the
+// statements that are planned from now on: a *function.ScalarFunction or
+// *function.AggregateFunction. Its name must not be registered yet; a built-in
+// function of that name is hidden.
+func (e *Engine) RegisterFunction(f function.Function) error {
+	return e.session.Catalog().Register(f)
 }
 
 // ExecuteSQL executes one statement, with or without a semicolon. It returns once

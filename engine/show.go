@@ -8,7 +8,6 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
-	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -67,7 +66,7 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 			}
 		}
 	case parse.ShowFunctions:
-		column, names = "function name", function.Names()
+		column, names = "function name", s.Functions()
 	case parse.ShowCurrentCatalog:
 		column, names = "current catalog name", []string{cat}
 	case parse.ShowCurrentDatabase:

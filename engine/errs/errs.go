@@ -27,6 +27,7 @@ const (
 	Data         Code = "BAD_DATA"       // a row or value that cannot be read or written
 	Arithmetic   Code = "ARITHMETIC"     // overflow, division by zero
 	Cast         Code = "CAST"           // a value that does not fit the type asked for
+	Function     Code = "FUNCTION"       // a function written in Go failed
 	Input        Code = "INPUT"          // a source failed
 	Output       Code = "OUTPUT"         // a sink failed
 	State        Code = "STATE"          // the state store failed or refused

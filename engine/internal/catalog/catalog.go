@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/parse"
 )
 
@@ -44,8 +45,9 @@ type Object interface {
 type Catalog struct {
 	registry *connector.Registry
 
-	mu       sync.RWMutex
-	catalogs map[string]map[string]map[string]Object
+	mu        sync.RWMutex
+	catalogs  map[string]map[string]map[string]Object
+	functions goFunctions
 }
 
 // New returns a catalog with the default database, whose tables may use the
@@ -54,6 +56,10 @@ func New(registry *connector.Registry) *Catalog {
 	return &Catalog{
 		registry: registry,
 		catalogs: map[string]map[string]map[string]Object{DefaultCatalog: {DefaultDatabase: {}}},
+		functions: goFunctions{
+			scalars:    map[string]*function.Scalar{},
+			aggregates: map[string]*function.Aggregate{},
+		},
 	}
 }
 

@@ -123,6 +123,7 @@ const (
 	VarSamp
 	StddevPop
 	StddevSamp
+	Custom     // written in Go
 	FirstValue // in the order of arrival, as LastValue and ListAgg
 	LastValue
 	ListAgg // the separator is a literal, the second argument
@@ -137,6 +138,7 @@ type Aggregate struct {
 	Doc        string
 	Signatures []string
 	Kind       AggKind
+	Go         *GoAggregate // of Kind Custom
 	Infer      func(args []Arg) (coerced []sqltype.Type, ret sqltype.Type, err error)
 }
 
@@ -155,7 +157,7 @@ func mismatch(name string, signatures []string, args []Arg) error {
 	for i, a := range args {
 		types[i] = a.Type.Optional().String()
 	}
-	if len(args) == 2 && !strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' }) {
+	if len(args) == 2 && !strings.ContainsFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' }) {
 		e := errs.New(errs.Type, errs.Position{}, "no operator %s %s %s", types[0], name, types[1])
 		return e.WithHint("it takes %s", strings.Join(signatures, " or "))
 	}

@@ -55,6 +55,8 @@ func (p *aggregatePlan) call(a *expr.Aggregate) (call, error) {
 		return p.spread(a, f, a.Func.Kind == function.VarSamp, false), nil
 	case function.StddevPop, function.StddevSamp:
 		return p.spread(a, f, a.Func.Kind == function.StddevSamp, true), nil
+	case function.Custom:
+		return p.custom(a, f)
 	case function.FirstValue:
 		return p.arrival(f, firstArrival, ""), nil
 	case function.LastValue:
@@ -72,7 +74,7 @@ func (p *aggregatePlan) feed(a *expr.Aggregate) (*feed, error) {
 		return nil, err
 	}
 	var arg expr.Expr
-	if len(a.Args) > 0 {
+	if len(a.Args) > 0 && (a.Func.Kind != function.Custom || a.Distinct) {
 		arg = a.Args[0]
 	}
 	of := &p.feeds

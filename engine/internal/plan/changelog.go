@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -33,6 +34,9 @@ func deriveChangelog(n Node) (Node, error) {
 		}
 	}
 	derive(n)
+	if a, ok := n.(*Aggregate); ok {
+		return n, a.check()
+	}
 	return n, nil
 }
 
@@ -280,6 +284,17 @@ func (n *Aggregate) derive(t *Traits) {
 	if len(grows) > 0 {
 		t.State = "grows with " + list(grows)
 	}
+}
+
+// check refuses a function that cannot take rows away where rows are.
+func (n *Aggregate) check() error {
+	for _, a := range n.Aggs {
+		if g := a.Func.Go; g != nil && !g.Retracts && !n.InputAppendOnly {
+			return errs.New(errs.Changelog, a.At, "%s cannot take rows away, but %s", a.Func.Name, why(n.Input)).
+				WithHint("give its accumulator a method Retract, or aggregate rows that are only added")
+		}
+	}
+	return nil
 }
 
 // updater is the lowest operator because of which the rows of n change, or nil when

@@ -357,16 +357,16 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	}
 	name := strings.ToUpper(e.Name.Last().Value)
 	if len(e.Name) > 1 {
-		return nil, errs.New(errs.NotFound, e.At, "function %s not found", e.Name).WithHint("there are the built-in functions only, without catalog and database")
+		return nil, errs.New(errs.NotFound, e.At, "function %s not found", e.Name).WithHint("functions belong to no catalog or database: write %s", e.Name.Last())
 	}
 	switch name {
 	case "GROUPING", "GROUPING_ID", "GROUP_ID":
 		return x.groupingFunction(name, e)
 	}
-	if f, ok := function.LookupAggregate(name); ok {
+	if f, ok := x.b.session.Aggregate(name); ok {
 		return x.aggregate(f, e)
 	}
-	if _, ok := function.LookupScalar(name); ok {
+	if _, ok := x.b.session.Scalar(name); ok {
 		what := ""
 		switch {
 		case e.Star:
@@ -386,9 +386,9 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	case e.IgnoreNulls:
 		return nil, unsupported(e.At, "IGNORE NULLS is")
 	}
-	f, ok := function.LookupScalar(name)
+	f, ok := x.b.session.Scalar(name)
 	if !ok {
-		return nil, noFunction(e)
+		return nil, noFunction(e, x.b.session.Functions())
 	}
 	args, err := x.bindAll(e.Args...)
 	if err != nil {
@@ -399,7 +399,7 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 
 // noFunction is the error for an unknown function: one of Flink's that is to come,
 // or one that nobody knows.
-func noFunction(e *parse.Call) error {
+func noFunction(e *parse.Call, have []string) error {
 	name := strings.ToUpper(e.Name.Last().Value)
 	switch name {
 	case "TUMBLE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME", "HOP", "HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME",
@@ -409,7 +409,7 @@ func noFunction(e *parse.Call) error {
 		return unsupported(e.At, "the function %s is", name)
 	}
 	err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)
-	if hint := errs.DidYouMean(name, function.Names()); hint != "" {
+	if hint := errs.DidYouMean(name, have); hint != "" {
 		return err.WithHint("%s", hint)
 	}
 	return err.WithHint("SHOW FUNCTIONS lists them")
@@ -437,6 +437,9 @@ func (x *exprBinder) aggregate(f *function.Aggregate, e *parse.Call) (expr.Expr,
 		return nil, errs.New(errs.Invalid, e.At, "%s(*) has no meaning", f.Name).WithHint("%s takes a column; only COUNT takes *", f.Name)
 	case e.Star && e.Distinct:
 		return nil, errs.New(errs.Invalid, e.At, "COUNT(DISTINCT *) has no meaning").WithHint("count the rows of a SELECT DISTINCT")
+	}
+	if g := f.Go; g != nil && e.Distinct && (len(e.Args) != 1 || g.CalledOnNull()) {
+		return nil, unsupported(e.At, "DISTINCT of a function that takes several arguments or NULL, such as %s, is", f.Name)
 	}
 	inner := &exprBinder{b: x.b, scope: x.scope, clause: insideAggregate}
 	args, err := inner.bindAll(e.Args...)
