@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/op"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -102,12 +103,29 @@ func BenchmarkGroupAggregateString(b *testing.B) {
 	}
 }
 
-// BenchmarkJoin joins two append-only inputs of two BIGINTs; each row finds one row
+// BenchmarkJoin joins two inputs of two BIGINTs that only add; each row finds one row
 // of the other side on average. A row is a row of either side.
 func BenchmarkJoin(b *testing.B) {
 	s := schema("k bigint!", "v bigint!")
 	side := op.JoinSide{Types: s.Types(), Keys: []int{0}}
-	o, err := op.NewJoin(op.JoinSpec{Left: side, Right: side, Output: []int{0, 1, 3}})
+	both := append(append(s[:0:0], s...), s...)
+	pairs := op.JoinSpec{Left: side, Right: side, Output: []int{0, 1, 3}}
+	left := op.JoinSpec{Left: side, Right: side, Output: []int{0, 1}}
+	filtered := pairs
+	filtered.Residual = apply("<=", &expr.Column{Index: 1, T: both[1].Type}, &expr.Column{Index: 3, T: both[3].Type})
+	for name, join := range map[string]func() (exec.Operator, error){
+		"inner":         func() (exec.Operator, error) { return op.NewJoin(pairs) },
+		"left":          func() (exec.Operator, error) { return op.NewOuterJoin(op.LeftJoin, pairs) },
+		"left filtered": func() (exec.Operator, error) { return op.NewOuterJoin(op.LeftJoin, filtered) },
+		"full":          func() (exec.Operator, error) { return op.NewOuterJoin(op.FullJoin, pairs) },
+		"semi":          func() (exec.Operator, error) { return op.NewOuterJoin(op.SemiJoin, left) },
+	} {
+		b.Run(name, func(b *testing.B) { benchmarkJoin(b, join) })
+	}
+}
+
+func benchmarkJoin(b *testing.B, join func() (exec.Operator, error)) {
+	o, err := join()
 	d := newDriver(b, o, err)
 	d.quiet = true
 	r := rand.New(rand.NewPCG(1, 1))
@@ -121,7 +139,7 @@ func BenchmarkJoin(b *testing.B) {
 	for i := 0; n < b.N; i++ {
 		if i == rounds { // from empty tables again
 			b.StopTimer()
-			o, err := op.NewJoin(op.JoinSpec{Left: side, Right: side, Output: []int{0, 1, 3}})
+			o, err := join()
 			d = newDriver(b, o, err)
 			d.quiet, i = true, 0
 			b.StartTimer()
