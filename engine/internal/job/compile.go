@@ -162,7 +162,7 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })
 	case *plan.Materialize:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
-		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec), nil })
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec, op.Keep(n.Keep)), nil })
 	case *plan.Consolidate:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewConsolidate(spec), nil })

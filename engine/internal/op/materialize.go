@@ -3,8 +3,10 @@ package op
 import (
 	"context"
 
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
 )
@@ -14,10 +16,14 @@ import (
 // for the key. When it is taken away, the one before it comes back. It is what an
 // upsert sink needs when its primary key is no key of the query.
 //
+// With KeepFirst the row that was added first stands for the key, and with KeepOnly
+// two different rows of one key are an error when an epoch ends.
+//
 // It keeps all rows. Those that are taken away and added within an epoch are netted
 // first, so the order in which they come does not matter.
 type Materialize struct {
 	spec TableSpec
+	keep Keep
 	rt   *exec.Runtime
 
 	keyLayout, rowLayout rowkey.Layout
@@ -44,9 +50,19 @@ const (
 	colNext   = 0
 )
 
+// Keep says which of several rows with one key stands for it.
+type Keep uint8
+
+// The rows to keep.
+const (
+	KeepLast  Keep = iota // that was added last
+	KeepFirst             // that was added first
+	KeepOnly              // there may be one only
+)
+
 // NewMaterialize returns a Materialize for a table with a primary key.
-func NewMaterialize(spec TableSpec) *Materialize {
-	m := &Materialize{spec: spec, keyLayout: spec.keyLayout()}
+func NewMaterialize(spec TableSpec, keep Keep) *Materialize {
+	m := &Materialize{spec: spec, keep: keep, keyLayout: spec.keyLayout()}
 	for c, t := range spec.Types {
 		m.rowLayout.Kinds = append(m.rowLayout.Kinds, t.Kind())
 		m.all = append(m.all, c)
@@ -94,7 +110,9 @@ func (m *Materialize) Process(_ int, b *vector.Batch, _ exec.Output) error {
 			count[s]--
 			continue
 		}
-		count[s]++
+		if count[s]++; m.keep == KeepFirst && count[s] > 1 {
+			continue // it was there before
+		}
 		next[m.keySlots[i]]++
 		number[s] = next[m.keySlots[i]]
 	}
@@ -134,6 +152,11 @@ func (m *Materialize) Flush(out exec.Output) error {
 	}
 	if err := m.pick(&m.now, keys); err != nil {
 		return err
+	}
+	if m.keep == KeepOnly {
+		if err := m.single(keys); err != nil {
+			return err
+		}
 	}
 	for c, k := range m.rowLayout.Kinds {
 		b := vector.NewColumnBuilder(p, k)
@@ -219,7 +242,7 @@ func (m *Materialize) pick(to *picked, keys *vector.Batch) error {
 	}
 	to.live, to.at, to.ids = to.live[:0], to.at[:0], to.ids[:0]
 	for _, s := range m.keySlots {
-		id, _, ok := m.last.Last(s)
+		id, _, ok := m.choose(s)
 		to.live = append(to.live, ok)
 		if !ok {
 			to.at = append(to.at, 0)
@@ -229,6 +252,33 @@ func (m *Materialize) pick(to *picked, keys *vector.Batch) error {
 		to.ids = append(to.ids, id)
 	}
 	to.cols = m.last.Take(m.rt.Pool, to.ids)
+	return nil
+}
+
+// choose finds the row that stands for a key.
+func (m *Materialize) choose(s state.Slot) (state.RowID, int64, bool) {
+	if m.keep == KeepFirst {
+		return m.last.First(s)
+	}
+	return m.last.Last(s)
+}
+
+// single reports a key that has several rows.
+func (m *Materialize) single(keys *vector.Batch) error {
+	for i, s := range m.keySlots {
+		if m.last.Count(s) <= 1 {
+			continue
+		}
+		var key []byte
+		for c, col := range m.spec.Key {
+			if c > 0 {
+				key = append(key, ", "...)
+			}
+			key = sqltype.AppendText(key, m.spec.Types[col], keys.Col(c), i)
+		}
+		return errs.New(errs.Data, errs.Position{}, "two different rows have the primary key (%s), and ON CONFLICT DO ERROR refuses that", key).
+			WithHint("ON CONFLICT DO NOTHING keeps the first row of a key, DO DEDUPLICATE the last")
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/exec/exectest"
 	"github.com/weirdb/weir/engine/internal/op"
@@ -30,7 +31,7 @@ func tableCase(c func(op.TableSpec) exec.Operator, s sqltype.Schema, omitBefore 
 }
 
 func normalize(s op.TableSpec) exec.Operator   { return op.NewNormalize(s) }
-func materialize(s op.TableSpec) exec.Operator { return op.NewMaterialize(s) }
+func materialize(s op.TableSpec) exec.Operator { return op.NewMaterialize(s, op.KeepLast) }
 func consolidate(s op.TableSpec) exec.Operator { return op.NewConsolidate(s) }
 
 func TestNormalizeReference(t *testing.T) {
@@ -269,5 +270,39 @@ func TestConsolidateReference(t *testing.T) {
 				t.Errorf("seed %d: %d changes, want %d", seed, len(got.Epochs[e].Changes), n)
 			}
 		}
+	}
+}
+
+func TestMaterializeFirst(t *testing.T) {
+	t.Parallel()
+	s := schema("k string", "v bigint")
+	first := func(s op.TableSpec) exec.Operator { return op.NewMaterialize(s, op.KeepFirst) }
+	c := tableCase(first, s, false, 0)
+	c.KeepNulls = true
+	c.Events = []exectest.Event{
+		exectest.Rows(0, "+I a 1", "+I b 1"), exectest.Mark(),
+		exectest.Rows(0, "+I a 2", "+I a 1"), exectest.Mark(), // neither is the first
+		exectest.Rows(0, "-D a 1"), exectest.Mark(), // it is still there once
+		exectest.Rows(0, "-U a 1", "+U a 3"), exectest.Mark(),
+		exectest.Rows(0, "-D a 3", "-D a 2", "-D b 1"), exectest.Mark(),
+	}
+	got := exectest.Run(t, c)
+	changesEqual(t, got.Changes(), "+I a 1", "+I b 1", "-U a 1", "+U a 2", "-D a 2", "-D b 1")
+}
+
+func TestMaterializeOnly(t *testing.T) {
+	t.Parallel()
+	s := schema("k string", "v bigint")
+	only := func(s op.TableSpec) exec.Operator { return op.NewMaterialize(s, op.KeepOnly) }
+	c := tableCase(only, s, false, 0)
+	c.KeepNulls = true
+	c.Events = []exectest.Event{
+		exectest.Rows(0, "+I a 1", "+I b 1", "+I a 1"), exectest.Mark(), // equal rows do not conflict
+		exectest.Rows(0, "+U a 2", "-U a 1", "-U a 1"), exectest.Mark(),
+	}
+	changesEqual(t, exectest.Run(t, c).Changes(), "+I a 1", "+I b 1", "-U a 1", "+U a 2")
+	_, err := drive(t, c, "+I a 1", "+I b 1", "+I a 2")
+	if errs.CodeOf(err) != errs.Data || !strings.Contains(err.Error(), "the primary key (a)") {
+		t.Error(err)
 	}
 }

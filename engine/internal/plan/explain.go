@@ -151,7 +151,7 @@ func subject(n Node) string {
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
-		return "by " + columnList(n, n.Keys)
+		return "by " + columnList(n, n.Keys) + [...]string{"", ", the first", ", one only"}[n.Keep]
 	case *Consolidate:
 		return "by " + columnList(n, n.Keys)
 	case *Sink:

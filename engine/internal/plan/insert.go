@@ -12,11 +12,6 @@ import (
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
-// conflictRule is what ON CONFLICT said, and where.
-type conflictRule struct {
-	deduplicate bool
-}
-
 // insert binds INSERT INTO. The query's columns are matched by position.
 func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	switch {
@@ -24,10 +19,6 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 		return nil, unsupported(ins.At, "INSERT OVERWRITE is")
 	case len(ins.Partition) > 0:
 		return nil, unsupported(ins.Partition[0].At, "INSERT .. PARTITION is").WithHint("select the value as a column")
-	case ins.OnConflict == parse.ConflictNothing:
-		return nil, unsupported(ins.ConflictAt, "ON CONFLICT DO NOTHING is").WithHint("ON CONFLICT DO DEDUPLICATE keeps the last row of a key")
-	case ins.OnConflict == parse.ConflictError:
-		return nil, unsupported(ins.ConflictAt, "ON CONFLICT DO ERROR is").WithHint("ON CONFLICT DO DEDUPLICATE keeps the last row of a key")
 	}
 	table, err := b.target(ins)
 	if err != nil {
@@ -50,7 +41,10 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	}
 	n := &Sink{Table: table, Target: target, Keys: table.Declaration.PrimaryKey}
 	n.Input, n.schema, n.at = in, table.Declaration.Schema, ins.Table.Pos()
-	n.conflict = conflictRule{deduplicate: ins.OnConflict == parse.ConflictDeduplicate}
+	n.conflict = ins.OnConflict
+	if n.conflict != parse.ConflictDefault && len(n.Keys) == 0 {
+		return nil, errs.New(errs.Invalid, ins.ConflictAt, "ON CONFLICT needs a key, and table %q has none", table.ID.Object).WithHint("declare PRIMARY KEY (..) NOT ENFORCED in the table")
+	}
 	for i, c := range n.schema {
 		if c.Type.NotNull && !in.Schema()[i].Type.NotNull {
 			n.NotNull = append(n.NotNull, i)

@@ -7,6 +7,7 @@ import (
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
@@ -157,10 +158,11 @@ type Normalize struct {
 }
 
 // Materialize makes Keys an upsert key. Its state has the live rows of each key,
-// in the order they came in; the last one counts.
+// in the order they came in, one of which counts.
 type Materialize struct {
 	unary
 	Keys             []int
+	Keep             Keep
 	EmitUpdateBefore bool
 }
 
@@ -202,7 +204,7 @@ type Sink struct {
 	// give NULL: such a row is an error at run time.
 	NotNull []int
 
-	conflict conflictRule
+	conflict parse.OnConflict
 }
 
 // Collect hands the result of a query to whoever asked: all changes, -U included.
@@ -307,8 +309,8 @@ func newNormalize(in Node, keys []int) *Normalize {
 	return n
 }
 
-func newMaterialize(in Node, keys []int, at errs.Position) *Materialize {
-	n := &Materialize{Keys: keys, EmitUpdateBefore: true}
+func newMaterialize(in Node, keys []int, keep Keep, at errs.Position) *Materialize {
+	n := &Materialize{Keys: keys, Keep: keep, EmitUpdateBefore: true}
 	n.Input, n.schema, n.at = in, in.Schema(), at
 	return n
 }

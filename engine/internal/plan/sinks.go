@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
+	"github.com/weirdb/weir/engine/internal/parse"
 )
 
 // planSinks decides how every sink takes the changes of its query, and puts what it
@@ -29,7 +30,7 @@ func (n *Sink) plan(materialize string) error {
 	if n.Table.UpsertMaterialize() != "" {
 		materialize = n.Table.UpsertMaterialize()
 	}
-	if n.conflict.deduplicate && materialize == "none" {
+	if n.conflict != parse.ConflictDefault && materialize == "none" {
 		materialize = "auto"
 	}
 	takes, gets := n.Target.Mode(), n.Input.Traits().Mode
@@ -73,9 +74,9 @@ func (n *Sink) planUpsert(materialize string) error {
 		}
 	}
 	switch {
-	case materialize == "force", fits == nil && !t.Mode.InsertOnly() && materialize == "auto":
+	case materialize == "force", fits == nil && materialize == "auto" && (!t.Mode.InsertOnly() || n.keep() != KeepLast):
 		n.exchange(HashShards, n.Keys)
-		n.insert(newMaterialize(n.Input, n.Keys, n.at))
+		n.insert(newMaterialize(n.Input, n.Keys, n.keep(), n.at))
 	case fits == nil && !t.Mode.InsertOnly():
 		return n.refuseKey()
 	case fits == nil:
@@ -88,6 +89,26 @@ func (n *Sink) planUpsert(materialize string) error {
 		n.insert(newConsolidate(n.Input, n.Keys, n.at))
 	}
 	return nil
+}
+
+// Keep says which of the rows with one key counts.
+type Keep uint8
+
+// The rows to keep: ON CONFLICT DO DEDUPLICATE, DO NOTHING and DO ERROR.
+const (
+	KeepLast  Keep = iota // that came last
+	KeepFirst             // that came first
+	KeepOnly              // two different ones are an error
+)
+
+func (n *Sink) keep() Keep {
+	switch n.conflict {
+	case parse.ConflictNothing:
+		return KeepFirst
+	case parse.ConflictError:
+		return KeepOnly
+	}
+	return KeepLast
 }
 
 // insert puts an operator right below the sink.
