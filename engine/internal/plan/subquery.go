@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -86,6 +87,11 @@ func (b *binder) subqueryCondition(n Node, sc *scope, c parse.Expr, aliases map[
 		}
 		not, test = !not, u.Arg
 	}
+	if q, ok := test.(*parse.Quantified); ok {
+		if in := membership(q); in != nil {
+			test = in
+		}
+	}
 	switch t := test.(type) {
 	case *parse.Exists:
 		sub, err := b.subquery(t.Query, sc, true)
@@ -109,6 +115,15 @@ func (b *binder) subqueryCondition(n Node, sc *scope, c parse.Expr, aliases map[
 		return nil, nil, err
 	}
 	return newFilter(n, cond, c.Pos()), sc, nil
+}
+
+// membership is x = ANY (query) as x IN (query), x <> ALL (query) as x NOT IN (query),
+// and nil for other comparisons.
+func membership(q *parse.Quantified) *parse.In {
+	if q.Op == parse.Equal && !q.All || q.Op == parse.NotEqual && q.All {
+		return &parse.In{Place: q.Place, Arg: q.Arg, Not: q.All, Query: q.Query}
+	}
+	return nil
 }
 
 // semi is the semi join, or with not the anti join, of n and a subquery.
@@ -162,7 +177,7 @@ func shiftedColumns(n Node, by int) []expr.Expr {
 
 // correlated binds a subquery that reads columns of outer in WHERE or in its list.
 func (b *binder) correlated(q *parse.Query, outer *scope, exists bool) (*subquery, error) {
-	s, err := correlatedSelect(q)
+	s, err := correlatedSelect(q, exists)
 	if err != nil {
 		return nil, err
 	}
@@ -211,18 +226,24 @@ func (b *binder) correlated(q *parse.Query, outer *scope, exists bool) (*subquer
 }
 
 // correlatedSelect is the one SELECT of a correlated subquery, whose rows are those
-// of FROM that meet a condition.
-func correlatedSelect(q *parse.Query) (*parse.Select, error) {
+// of FROM that meet a condition. There are groups, and a first row, where there are
+// rows.
+func correlatedSelect(q *parse.Query, exists bool) (*parse.Select, error) {
 	s, ok := q.Body.(*parse.Select)
 	what := ""
+	limited := q.Limit != nil || q.Offset != nil
+	if first, literal := q.Limit.(*parse.Literal); exists && literal && q.Offset == nil && strings.Trim(first.Text, "0") != "" {
+		limited = false
+	}
+	grouped := ok && (s.Grouped && !(exists && len(s.GroupBy) > 0) || s.Having != nil)
 	switch {
 	case !ok:
 		what = "UNION, INTERSECT, EXCEPT or VALUES"
 	case len(q.With) > 0:
 		what = "WITH"
-	case q.Limit != nil || q.Offset != nil:
+	case limited:
 		what = "LIMIT"
-	case s.Grouped || s.Having != nil:
+	case grouped:
 		what = "GROUP BY or HAVING"
 	case s.Qualify != nil || len(s.Windows) > 0:
 		what = "windows"

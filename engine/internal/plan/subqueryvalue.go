@@ -19,8 +19,10 @@ func subqueries(es ...parse.Expr) []parse.Expr {
 	var out []parse.Expr
 	for _, e := range es {
 		switch e := e.(type) {
-		case *parse.Subquery, *parse.Exists, *parse.Quantified:
+		case *parse.Subquery, *parse.Exists:
 			out = append(out, e)
+		case *parse.Quantified:
+			out = append(append(out, subqueries(e.Arg)...), e)
 		case *parse.In:
 			out = append(out, subqueries(append(slices.Clone(e.List), e.Arg)...)...)
 			if e.Query != nil {
@@ -67,8 +69,12 @@ func (b *binder) subqueryValues(n Node, sc *scope, es ...parse.Expr) (Node, *sco
 			n, sc, values[e], err = b.existsValue(n, sc, e)
 		case *parse.In:
 			n, sc, values[e], err = b.inValue(n, sc, e, values)
-		default:
-			err = unsupported(e.Pos(), "a comparison with ANY or ALL is")
+		case *parse.Quantified:
+			if in := membership(e); in != nil {
+				n, sc, values[e], err = b.inValue(n, sc, in, values)
+			} else {
+				err = unsupported(e.At, "a comparison with ANY or ALL is").WithHint("compare with (SELECT MAX(..) FROM ..) or MIN; = ANY and <> ALL are supported")
+			}
 		}
 		if err != nil {
 			return nil, nil, nil, err
@@ -274,7 +280,7 @@ func (b *binder) inValue(n Node, sc *scope, e *parse.In, values map[parse.Expr]e
 // correlatedValue is the value of a subquery that reads columns of the query around
 // it: the subquery grouped by what it compares with them, joined.
 func (b *binder) correlatedValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope, expr.Expr, error) {
-	s, err := correlatedSelect(e.Query)
+	s, err := correlatedSelect(e.Query, false)
 	if err != nil {
 		return nil, nil, nil, err
 	}
