@@ -27,6 +27,10 @@ type Options struct {
 	// is no key of the query: "none" refuses it, "auto" keeps the live rows in
 	// state, "force" does so even when it is not necessary.
 	UpsertMaterialize string
+	// NotNullEnforcer is what a sink does with NULL in a NOT NULL column: "error" or
+	// "drop" the row. LengthEnforcer is what it does with a text that is longer or
+	// shorter than its column: "ignore", "trim_pad" or "error".
+	NotNullEnforcer, LengthEnforcer string
 	// SortAtEnd lets ORDER BY without LIMIT wait for the end of tables that do not
 	// say that they have one.
 	SortAtEnd bool
@@ -45,6 +49,8 @@ func DefaultOptions() *Options {
 		FlushInterval:     20 * time.Millisecond,
 		FlushRows:         64 << 10,
 		UpsertMaterialize: "none",
+		NotNullEnforcer:   "error",
+		LengthEnforcer:    "ignore",
 		TimeZone:          time.UTC,
 	}
 }
@@ -101,6 +107,24 @@ func known() []option {
 			},
 			get:   func(o *Options) string { return o.UpsertMaterialize },
 			reset: func(o, d *Options) { o.UpsertMaterialize = d.UpsertMaterialize },
+		},
+		{
+			name:    "exec.sink.not-null-enforcer",
+			aliases: []string{"table.exec.sink.not-null-enforcer"},
+			doc:     "what a sink does with NULL in a column that is NOT NULL: error, or drop the row",
+			set:     func(o *Options, v string) error { return setChoice(&o.NotNullEnforcer, v, "error", "drop") },
+			get:     func(o *Options) string { return o.NotNullEnforcer },
+			reset:   func(o, d *Options) { o.NotNullEnforcer = d.NotNullEnforcer },
+		},
+		{
+			name:    "exec.sink.type-length-enforcer",
+			aliases: []string{"table.exec.sink.type-length-enforcer"},
+			doc:     "what a sink does with a value longer or shorter than its CHAR, VARCHAR, BINARY or VARBINARY: ignore, trim_pad or error",
+			set: func(o *Options, v string) error {
+				return setChoice(&o.LengthEnforcer, v, "ignore", "trim_pad", "error")
+			},
+			get:   func(o *Options) string { return o.LengthEnforcer },
+			reset: func(o, d *Options) { o.LengthEnforcer = d.LengthEnforcer },
 		},
 		{
 			name:    "exec.sort.at-end",

@@ -194,7 +194,21 @@ func (c *compiler) sink(root plan.Node) error {
 		name := n.Table.ID.Object
 		if len(n.NotNull) > 0 {
 			names := n.Schema().Project(n.NotNull).Names()
-			then(func() (exec.Operator, error) { return op.NewNotNull(name, n.NotNull, names), nil })
+			rule := op.RefuseNull
+			switch {
+			case n.DropNull && n.Mode == plan.SinkUpsert:
+				rule = op.DropNewNull
+			case n.DropNull:
+				rule = op.DropNull
+			}
+			then(func() (exec.Operator, error) { return op.NewNotNull(name, n.NotNull, names, rule), nil })
+		}
+		if len(n.Lengths) > 0 {
+			cols := make([]op.TextColumn, len(n.Lengths))
+			for i, c := range n.Lengths {
+				cols[i] = op.TextColumn{Column: c, Name: n.Schema()[c].Name, Type: n.Schema()[c].Type}
+			}
+			then(func() (exec.Operator, error) { return op.NewTextLength(name, cols, n.StrictLength), nil })
 		}
 		switch n.Mode {
 		case plan.SinkAppend:

@@ -41,6 +41,7 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	}
 	n := &Sink{Table: table, Target: target, Keys: table.Declaration.PrimaryKey}
 	n.Input, n.schema, n.at = in, table.Declaration.Schema, ins.Table.Pos()
+	n.DropNull, n.StrictLength = b.session.Options.NotNullEnforcer == "drop", b.session.Options.LengthEnforcer == "error"
 	n.conflict = ins.OnConflict
 	if n.conflict != parse.ConflictDefault && len(n.Keys) == 0 {
 		return nil, errs.New(errs.Invalid, ins.ConflictAt, "ON CONFLICT needs a key, and table %q has none", table.ID.Object).WithHint("declare PRIMARY KEY (..) NOT ENFORCED in the table")
@@ -48,6 +49,9 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	for i, c := range n.schema {
 		if c.Type.NotNull && !in.Schema()[i].Type.NotNull {
 			n.NotNull = append(n.NotNull, i)
+		}
+		if lengthMatters(c.Type) && b.session.Options.LengthEnforcer != "ignore" {
+			n.Lengths = append(n.Lengths, i)
 		}
 	}
 	return n, nil
@@ -145,6 +149,12 @@ func (b *binder) fit(ins *parse.Insert, t *catalog.Table, in Node, cols []int) (
 	return newCalc(in, nil, exprs, names, ins.At), nil
 }
 
+// lengthMatters reports whether a table's column has a length. Its query's values are
+// held to it even when they have the same type, which no source enforces.
+func lengthMatters(to sqltype.Type) bool {
+	return (to.IsString() || to.IsBinary()) && to.Precision < sqltype.MaxLength
+}
+
 // origin is where the statement makes column i of n.
 func origin(n Node, i int, otherwise errs.Position) errs.Position {
 	var e expr.Expr
@@ -167,8 +177,8 @@ func origin(n Node, i int, otherwise errs.Position) errs.Position {
 // assign casts a column of a query to a column of a table.
 func assign(col *expr.Column, to sqltype.Column, table string) (expr.Expr, error) {
 	from := col.T
-	if from.Equal(to.Type) {
-		return col, nil
+	if from.Equal(to.Type) || from.IsString() && to.Type.IsString() || from.IsBinary() && to.Type.IsBinary() {
+		return col, nil // lengths are the business of the sink
 	}
 	if !function.CanCast(from, to.Type, true) {
 		e := errs.New(errs.Type, col.At, "column %d of the query (%s) is %s, but %s.%s is %s",

@@ -201,8 +201,13 @@ type Sink struct {
 	Mode   SinkMode
 	Keys   []int // the primary key among the columns, for SinkUpsert
 	// NotNull are columns that the table declares NOT NULL while the query may
-	// give NULL: such a row is an error at run time.
-	NotNull []int
+	// give NULL: such a row is an error at run time, or dropped with DropNull.
+	NotNull  []int
+	DropNull bool
+	// Lengths are the columns of which the table declares a length that the query may
+	// not keep to: it is brought about, or an error with StrictLength.
+	Lengths      []int
+	StrictLength bool
 
 	conflict parse.OnConflict
 }

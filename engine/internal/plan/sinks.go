@@ -190,5 +190,16 @@ func (n *Sink) describe() string {
 	if n.Mode == SinkUpsert {
 		how += " by (" + columnList(n, n.Keys) + ")"
 	}
-	return how + ", " + n.Target.Guarantee().String()
+	how += ", " + n.Target.Guarantee().String()
+	if n.DropNull && len(n.NotNull) > 0 {
+		how += ", without rows with NULL in " + columnList(n, n.NotNull)
+	}
+	switch {
+	case len(n.Lengths) == 0:
+	case n.StrictLength:
+		how += ", checks the lengths of " + columnList(n, n.Lengths)
+	default:
+		how += ", fits the lengths of " + columnList(n, n.Lengths)
+	}
+	return how
 }
