@@ -218,9 +218,37 @@ func NewCast(arg Expr, t sqltype.Type, try bool, pos errs.Position) (Expr, error
 		}
 		return nil, e
 	}
-	t = t.Plain()
+	t = likeNull(arg.Type(), t.Plain())
 	t.NotNull = arg.Type().NotNull && !try
 	return &Cast{Arg: arg, T: t, Try: try, At: pos}, nil
+}
+
+// likeNull is to with those children nullable that are so in from: a cast makes no
+// value of a NULL.
+func likeNull(from, to sqltype.Type) sqltype.Type {
+	if !to.IsNested() || from.ID != to.ID {
+		return to
+	}
+	child := func(from, to sqltype.Type) sqltype.Type {
+		to = likeNull(from, to)
+		to.NotNull = from.NotNull
+		return to
+	}
+	if to.ID == sqltype.Row {
+		fields := make([]sqltype.Column, len(to.Fields))
+		for i, f := range to.Fields {
+			fields[i] = sqltype.Column{Name: f.Name, Type: child(from.Fields[i].Type, f.Type)}
+		}
+		to.Fields = fields
+		return to
+	}
+	elem := child(*from.Elem, *to.Elem)
+	to.Elem = &elem
+	if to.Key != nil {
+		key := child(*from.Key, *to.Key)
+		to.Key = &key
+	}
+	return to
 }
 
 // Coerce is e as a value of type t by the casts that INSERT makes, or an error.

@@ -56,7 +56,7 @@ func CommonType(types ...sqltype.Type) (sqltype.Type, error) {
 }
 
 func commonType(a, b sqltype.Type) (sqltype.Type, bool) {
-	if a.Equal(b) {
+	if a.Equal(b) && !a.IsNested() { // what is nested may differ in what can be NULL
 		return a, true
 	}
 	if a.ID > b.ID {

@@ -216,6 +216,14 @@ func inferIn(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 	if len(args) < 2 {
 		return nil, sqltype.Type{}, ErrMismatch
 	}
+	if args[0].Type.IsNested() {
+		types, _, err := common(args)
+		ret := sqltype.BoolType.Required()
+		for _, a := range args {
+			ret.NotNull = ret.NotNull && a.Type.NotNull
+		}
+		return types, ret, err
+	}
 	// All items are compared as one type, which the comparisons with the first operand
 	// widen step by step.
 	x := args[0]
