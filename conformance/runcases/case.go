@@ -52,6 +52,9 @@ type Sink struct {
 	Options    map[string]string
 }
 
+// deletesByKey reports whether the sink reads nothing but the key of a -D.
+func (s Sink) deletesByKey() bool { return s.Options["sink.supports-delete-by-key"] == "true" }
+
 // Column is a column of a table: a physical one has a type, a computed one an
 // expression.
 type Column struct {
@@ -75,6 +78,7 @@ type Step struct {
 	Feed  string
 	Check string
 	Rows  []Row
+	Sync  bool `json:"-"` // wait until all effects are seen
 }
 
 // Expected is what a sink must have received.

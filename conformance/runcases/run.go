@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -70,15 +72,11 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 // missing is the feature that keeps the case from being run, or "".
 func (c *Case) missing(set settings) skip {
 	switch {
-	case len(c.Functions) > 0:
-		return skip("user-defined function (" + c.Functions[0].Kind + ")")
 	case len(c.SQL) == 0:
 		return "Table API"
 	case c.Config["table.exec.sink.type-length-enforcer"] == "TRIM_PAD":
 		return "option table.exec.sink.type-length-enforcer"
-	case slices.ContainsFunc(c.Sinks, func(s Sink) bool { return s.Options["sink.supports-delete-by-key"] == "true" }):
-		return "sink that takes deletes by key"
-	case set.restart && c.Restart, c.Sensitive != nil:
+	case set.restart && c.Restart, c.Sensitive != nil && !c.miniBatch():
 		return "restart from a savepoint"
 	}
 	return ""
@@ -89,22 +87,45 @@ func (c *Case) check(ctx context.Context, set settings) error {
 	if feature := c.missing(set); feature != "" {
 		return feature
 	}
-	tables, err := c.tables()
+	functions, err := c.functions()
 	if err != nil {
 		return err
 	}
-	cfg := scenario.Config{BatchSize: set.batch, Parallelism: set.parallel, Stepwise: set.rowByRow()}
-	exact := set.rowByRow()
-	if c.Config["table.exec.mini-batch.enabled"] == true {
-		// Changes of rows that come together are sent as one, at any batch size.
-		cfg.BatchSize, cfg.Stepwise = 0, false
+	cfg := scenario.Config{BatchSize: set.batch, Parallelism: set.parallel, Stepwise: set.rowByRow(), Functions: functions}
+	if c.miniBatch() {
+		// Changes of rows that come together are sent as one. Which those are depends on
+		// where the origin cuts its mini-batches: after a number of rows, or nowhere
+		// where its operators do not buffer.
+		bundled := cfg
+		bundled.BatchSize, bundled.Stepwise, bundled.ByHand = 0, false, true
+		for times := 1; times <= 3; times++ {
+			if err := c.compare(ctx, bundled, c.cut(times), set.rowByRow()); err == nil || !set.rowByRow() {
+				return err
+			}
+		}
+	}
+	err = c.compare(ctx, cfg, c.steps(), set.rowByRow())
+	if err != nil && set.rowByRow() && c.Steps == nil && len(c.Tables) > 1 {
+		// Nothing is said about how the rows of several tables interleave.
+		if c.compare(ctx, cfg, c.inTurn(), true) == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// compare executes the case in one way and compares what its sinks received.
+func (c *Case) compare(ctx context.Context, cfg scenario.Config, steps []Step, exact bool) error {
+	tables, err := c.tables()
+	if err != nil {
+		return err
 	}
 	s, err := scenario.Open(ctx, cfg, tables)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	results, err := c.execute(ctx, s)
+	results, err := c.execute(ctx, s, steps)
 	if c.Expected.Error != "" {
 		return c.refused(err)
 	}
@@ -116,11 +137,68 @@ func (c *Case) check(ctx context.Context, set settings) error {
 		if result == nil {
 			return fmt.Errorf("no statement writes %s", want.Sink)
 		}
-		if err := want.compare(result, exact); err != nil {
+		if i := slices.IndexFunc(c.Sinks, func(s Sink) bool { return s.Name == want.Sink }); i >= 0 && c.Sinks[i].deletesByKey() {
+			if want, result, err = want.deletingByKey(result); err != nil {
+				return err
+			}
+		}
+		if err := want.compare(result, exact && !c.transient()); err != nil {
 			return fmt.Errorf("%s: %w", want.Sink, err)
 		}
 	}
 	return nil
+}
+
+// miniBatch reports whether the case bundles rows.
+func (c *Case) miniBatch() bool { return c.Config["table.exec.mini-batch.enabled"] == true }
+
+// transient reports whether the changes between the first and the last are those of
+// a plan that the origin chooses: one that splits DISTINCT over two aggregations,
+// row by row, shows groups before they are whole.
+func (c *Case) transient() bool {
+	return c.Config["table.optimizer.distinct-agg.split.enabled"] == true && !c.miniBatch()
+}
+
+// cut are the steps with the rows of a table in portions of the case's mini-batch, or
+// several of them: an aggregation behind another one bundles what that one emits.
+func (c *Case) cut(times int) []Step {
+	size, err := strconv.Atoi(fmt.Sprint(c.Config["table.exec.mini-batch.size"]))
+	if err != nil || size < 1 {
+		size = math.MaxInt
+	} else {
+		size *= times
+	}
+	var out []Step
+	for _, s := range c.steps() {
+		for len(s.Rows) > size && s.Feed != "" {
+			out = append(out, Step{Feed: s.Feed, Rows: s.Rows[:size]}, Step{Sync: true})
+			s.Rows = s.Rows[size:]
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// inTurn are the steps with one row of each table in turn.
+func (c *Case) inTurn() []Step {
+	var out, phase []Step
+	for _, s := range append(c.steps(), Step{}) {
+		if s.Feed != "" {
+			phase = append(phase, s)
+			continue
+		}
+		for again := true; again; {
+			again = false
+			for i, t := range phase {
+				if len(t.Rows) > 0 {
+					out = append(out, Step{Feed: t.Feed, Rows: t.Rows[:1]})
+					phase[i].Rows, again = t.Rows[1:], true
+				}
+			}
+		}
+		out, phase = append(out, s), nil
+	}
+	return out[:len(out)-1]
 }
 
 // refused checks the end of a case whose statement has to be refused.
@@ -142,7 +220,7 @@ func (c *Case) tables() ([]scenario.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, scenario.Table{Name: t.Name, Columns: t.columns(), Mode: mode})
+		out = append(out, scenario.Table{Name: t.Name, Columns: t.columns(), Mode: mode, Bounded: c.Config["__table.exec.sort.non-temporal.enabled__"] == true})
 	}
 	for _, s := range c.Sinks {
 		mode := sqltype.RetractMode
@@ -178,7 +256,7 @@ func parseMode(text string) (sqltype.ChangelogMode, error) {
 
 // execute runs the case's statements, feeds its rows, and returns what each sink
 // received.
-func (c *Case) execute(ctx context.Context, s *scenario.Session) (map[string]*scenario.Result, error) {
+func (c *Case) execute(ctx context.Context, s *scenario.Session, steps []Step) (map[string]*scenario.Result, error) {
 	for _, sql := range c.SetupSQL {
 		if err := s.Execute(ctx, sql); err != nil {
 			return nil, err
@@ -192,7 +270,7 @@ func (c *Case) execute(ctx context.Context, s *scenario.Session) (map[string]*sc
 		}
 		runs[run.Sink()] = run
 	}
-	for _, step := range c.steps() {
+	for _, step := range steps {
 		if err := step.take(ctx, s, runs); err != nil {
 			return nil, err
 		}
@@ -238,6 +316,8 @@ const betweenPhases = time.Minute
 // take feeds rows to a table, or compares a sink with what it must hold by now.
 func (s Step) take(ctx context.Context, in *scenario.Session, runs map[string]*scenario.Run) error {
 	switch {
+	case s.Sync:
+		return in.Sync(ctx)
 	case s.Feed == "" && s.Check == "":
 		return in.Pass(ctx, betweenPhases)
 	case s.Check == "":

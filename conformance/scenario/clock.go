@@ -8,13 +8,13 @@ import (
 // clock is processing time that stands still until it is told to pass. Real time
 // only ends epochs, and not even that where every step counts.
 type clock struct {
-	now      atomic.Int64
-	stepwise bool
+	now  atomic.Int64
+	held bool // epochs do not end by time
 }
 
 // newClock returns a clock at noon of the first day of 2020.
-func newClock(stepwise bool) *clock {
-	c := &clock{stepwise: stepwise}
+func newClock(held bool) *clock {
+	c := &clock{held: held}
 	c.now.Store(time.Date(2020, 1, 1, 12, 0, 0, 0, time.UTC).UnixMilli())
 	return c
 }
@@ -22,7 +22,7 @@ func newClock(stepwise bool) *clock {
 func (c *clock) Now() int64 { return c.now.Load() }
 
 func (c *clock) Ticker(d time.Duration) (<-chan time.Time, func()) {
-	if c.stepwise {
+	if c.held {
 		return nil, func() {}
 	}
 	t := time.NewTicker(d)

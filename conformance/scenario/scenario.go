@@ -13,6 +13,7 @@ import (
 	"github.com/weirdb/weir/conformance/rows"
 	"github.com/weirdb/weir/engine"
 	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
@@ -24,12 +25,20 @@ type Config struct {
 	// several tables act in the order in which they were fed. Otherwise the tables
 	// are read at their own pace.
 	Stepwise bool
+	// ByHand ends epochs only when the test waits with Sync: what was fed since is
+	// one mini-batch.
+	ByHand bool
+	// Functions can be called besides the built-in ones.
+	Functions []function.Function
 }
 
 func (c Config) String() string {
 	s := fmt.Sprintf("batch %d, parallel %d", c.BatchSize, c.Parallelism)
 	if c.Stepwise {
 		s += ", stepwise"
+	}
+	if c.ByHand {
+		s += ", epochs by hand"
 	}
 	return s
 }
@@ -46,7 +55,7 @@ type Session struct {
 
 // Open starts an engine and creates the tables.
 func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
-	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise, clock: newClock(cfg.Stepwise)}
+	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise, clock: newClock(cfg.Stepwise || cfg.ByHand)}
 	for _, t := range decl {
 		s.tables[t.Name] = newTable(t)
 	}
@@ -54,6 +63,7 @@ func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
 		Parallelism: cfg.Parallelism,
 		BatchSize:   cfg.BatchSize,
 		Clock:       s.clock,
+		Functions:   cfg.Functions,
 		Connectors:  []connector.Connector{s.tables},
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ type Table struct {
 	Columns string // columns, keys and watermark, as between the parentheses of CREATE TABLE
 	Mode    sqltype.ChangelogMode
 	Sink    bool // it is written, not read
+	Bounded bool // its rows are known to end, though none may be there yet
 }
 
 var tableLine = regexp.MustCompile(`^(\w+)\s*\((.*)\)((?:\s+\w+)*)\s*$`)
@@ -160,7 +161,7 @@ func (s source) Replayable() bool            { return true }
 func (s source) Bounded() bool {
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.ended
+	return s.t.ended || s.t.Bounded
 }
 
 func (s source) Splits(context.Context) ([]connector.Split, error) {
