@@ -25,6 +25,7 @@ func (t Type) IsNested() bool { return t.ID >= Array && t.ID <= Row }
 
 // Children are the types of the child columns of a nested type: the element of an
 // ARRAY, key and value of a MAP, element and count of a MULTISET, the fields of a ROW.
+// Keys and the elements of a MULTISET are never NULL.
 func (t Type) Children() []Type {
 	switch t.ID {
 	case Array:
@@ -32,7 +33,7 @@ func (t Type) Children() []Type {
 	case Map:
 		return []Type{t.Key.Required(), *t.Elem}
 	case Multiset:
-		return []Type{*t.Elem, IntType.Required()}
+		return []Type{t.Elem.Required(), IntType.Required()}
 	case Row:
 		return Schema(t.Fields).Types()
 	}

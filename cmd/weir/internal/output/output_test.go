@@ -238,3 +238,64 @@ func TestParseFormat(t *testing.T) {
 		}
 	}
 }
+
+// TestNested: the text forms quote what needs it, JSON has arrays and objects, Arrow
+// its own nested types.
+func TestNested(t *testing.T) {
+	schema := sqltype.Schema{
+		{Name: "a", Type: sqltype.ArrayOf(sqltype.StringType)},
+		{Name: "m", Type: sqltype.MapOf(sqltype.IntType, sqltype.ArrayOf(sqltype.DoubleType))},
+		{Name: "r", Type: sqltype.RowOf(sqltype.Column{Name: "x y", Type: sqltype.BoolType}, sqltype.Column{Name: "z", Type: sqltype.DateType})},
+	}
+	p := vector.NewCheckedPool()
+	build := vector.NewBuilder(p, schema.Kinds())
+	for i, text := range []string{`[p, "q", NULL]`, "{2=[1.5], 1=NULL}", "(TRUE, 1970-01-02)", "[]", "{}"} {
+		if c := i % 3; !sqltype.AppendParsed(build.Col(c), schema[c].Type, []byte(text)) {
+			t.Fatal(text)
+		}
+	}
+	build.Col(2).AppendNull()
+	build.EndRows(2)
+	b := build.Finish()
+	for _, tt := range []struct {
+		f    output.Format
+		want string
+	}{
+		{output.JSON, `{"op":"+I","a":["p","\"q\"",null],"m":{"1":null,"2":[1.5]},"r":{"x y":true,"z":"1970-01-02"}}` + "\n" + `{"op":"+I","a":[],"m":{},"r":null}` + "\n"},
+		{output.CSV, "a,m,r\n" + `"[p, ""q"", NULL]","{1=NULL, 2=[1.5]}","(TRUE, 1970-01-02)"` + "\n[],{},\n"},
+	} {
+		var out bytes.Buffer
+		w := output.New(tt.f, &out, schema, sqltype.AppendMode)
+		if err := w.Print(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil || out.String() != tt.want {
+			t.Errorf("%v: %v, got\n%s\nwant\n%s", tt.f, err, out.String(), tt.want)
+		}
+	}
+	var out bytes.Buffer
+	w := output.New(output.Arrow, &out, schema, sqltype.AppendMode)
+	if err := w.Print(b); err != nil {
+		t.Fatal(err)
+	}
+	b.Release()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ipc.NewReader(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	if !r.Next() {
+		t.Fatal("no batch")
+	}
+	got, err := r.RecordBatch().MarshalJSON()
+	want := `"a":["p","\"q\"",null],"m":[{"key":1,"value":null},{"key":2,"value":[1.5]}],"op":"+I","r":{"x y":true,"z":"1970-01-02"}`
+	if err != nil || !strings.Contains(string(got), want) {
+		t.Errorf("Arrow: %v, got %s, want %s", err, got, want)
+	}
+	if err := p.Leaks(); err != nil {
+		t.Error(err)
+	}
+}
