@@ -23,7 +23,8 @@ type testRow struct {
 	f    float64
 }
 
-var testRowCols = []vector.Kind{vector.Int64, vector.String, vector.Float64}
+// testRowCols has a nested column besides those of testRow, that repeats n and s.
+var testRowCols = []vector.Kind{vector.Int64, vector.String, vector.Float64, vector.MapOf(vector.Int64, vector.ListOf(vector.String))}
 
 func randomRow(r *rand.Rand) testRow {
 	row := testRow{n: int64(r.IntN(60)), null: r.IntN(10) == 0, s: strings.Repeat("t", r.IntN(3))}
@@ -44,6 +45,16 @@ func (x testRow) append(b *vector.Builder, kind vector.RowKind) {
 	}
 	b.Col(1).AppendString(x.s)
 	vector.Append(b.Col(2), x.f)
+	if x.null {
+		b.Col(3).AppendNull()
+	} else {
+		vector.Append(b.Col(3).Child(0), x.n)
+		for range x.s {
+			b.Col(3).Child(1).Child(0).AppendString(x.s)
+		}
+		b.Col(3).Child(1).EndValue()
+		b.Col(3).EndValue()
+	}
 	b.EndRow(kind)
 }
 
@@ -55,6 +66,13 @@ func rowsOf(p *vector.Pool, r *Rows, ids []RowID) []testRow {
 		if !out[i].null {
 			out[i].n = vector.Values[int64](cols[0])[i]
 		}
+		again := vector.NewBuilder(p, testRowCols)
+		out[i].append(again, vector.Insert)
+		b := again.Finish()
+		if vector.Compare(cols[3], i, b.Col(3), 0) != 0 {
+			panic(fmt.Sprintf("a row of %v came back with another nested value", out[i]))
+		}
+		b.Release()
 	}
 	for _, c := range cols {
 		c.Release()
