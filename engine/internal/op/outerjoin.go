@@ -56,7 +56,7 @@ type loneRows struct {
 	// its own count, its note says whether it is out.
 	touched *state.Values
 
-	slots []state.Slot
+	slots []state.Slot // in touched
 	fresh []int32
 	turn  []state.Slot // entries of the side's rows that go out or come back
 }
@@ -254,6 +254,30 @@ func (j *OuterJoin) Flush(out exec.Output) error {
 		}
 	}
 	j.report()
+	return nil
+}
+
+// touch holds the keys of the rows of b under which the other side has rows: their
+// partners change. Their entries are in slots after, those that were not touched
+// before in fresh.
+func (j *OuterJoin) touch(port int, b *vector.Batch) error {
+	own, other, l := &j.sides[port], &j.sides[1-port], j.lone[1-port]
+	j.probe = j.probe[:0]
+	for i, s := range other.slots {
+		if s != state.None {
+			j.probe = append(j.probe, int32(b.Row(i)))
+		}
+	}
+	l.slots, l.fresh = resize(l.slots, len(j.probe)), l.fresh[:0]
+	if len(j.probe) == 0 {
+		return nil
+	}
+	some := b.Select(vector.Of(j.rt.Pool, j.probe...))
+	defer some.Release()
+	if err := l.touched.Resolve(l.enc.Encode(some, own.Keys), true, l.slots); err != nil {
+		return err
+	}
+	l.fresh = l.touched.Hold(l.slots, l.fresh)
 	return nil
 }
 

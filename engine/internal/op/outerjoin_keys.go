@@ -93,25 +93,17 @@ func (j *OuterJoin) touchKeys(port int, b *vector.Batch) error {
 		l.turn = slices.Compact(l.turn)
 		return nil
 	}
-	j.probe, j.partners = j.probe[:0], j.partners[:0]
+	j.partners = j.partners[:0]
 	for i, s := range other.slots {
 		if s != state.None {
-			j.probe = append(j.probe, int32(b.Row(i)))
 			j.partners = append(j.partners, own.rows.Count(own.slots[i]))
 		}
 	}
-	if len(j.probe) == 0 {
-		return nil
-	}
-	some := b.Select(vector.Of(j.rt.Pool, j.probe...))
-	defer some.Release()
-	l.slots = resize(l.slots, len(j.probe))
-	if err := l.touched.Resolve(l.enc.Encode(some, own.Keys), true, l.slots); err != nil {
+	if err := j.touch(port, b); err != nil {
 		return err
 	}
 	l.touched.Dirty(l.slots)
 	shown := state.Col[bool](l.touched, 0)
-	l.fresh = l.touched.Hold(l.slots, l.fresh[:0])
 	for _, i := range l.fresh {
 		shown[l.slots[i]] = l.shown(j.partners[i])
 	}

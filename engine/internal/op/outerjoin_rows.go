@@ -33,7 +33,7 @@ func (j *OuterJoin) processRows(port int, b *vector.Batch, keys *rowkey.Keys, ou
 	if l := j.lone[1-port]; l != nil {
 		other.rows.Dirty(other.slots)
 		if own.Updating {
-			if err := j.touchRows(port, b); err != nil {
+			if err := j.touch(port, b); err != nil {
 				return err
 			}
 		}
@@ -92,28 +92,6 @@ func (j *OuterJoin) processRows(port int, b *vector.Batch, keys *rowkey.Keys, ou
 		}
 	}
 	return j.emitOut(port, b, out)
-}
-
-// touchRows notes under which keys the partners of the other side's rows may change.
-func (j *OuterJoin) touchRows(port int, b *vector.Batch) error {
-	own, other, l := &j.sides[port], &j.sides[1-port], j.lone[1-port]
-	j.probe = j.probe[:0]
-	for i, s := range other.slots {
-		if s != state.None {
-			j.probe = append(j.probe, int32(b.Row(i)))
-		}
-	}
-	if len(j.probe) == 0 {
-		return nil
-	}
-	some := b.Select(vector.Of(j.rt.Pool, j.probe...))
-	defer some.Release()
-	l.slots = resize(l.slots, len(j.probe))
-	if err := l.touched.Resolve(l.enc.Encode(some, own.Keys), true, l.slots); err != nil {
-		return err
-	}
-	l.fresh = l.touched.Hold(l.slots, l.fresh[:0])
-	return nil
 }
 
 // notePartner counts the rows of b in j.matches as partners of the other side's
