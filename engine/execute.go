@@ -30,7 +30,9 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 	case *parse.StatementSet:
 		return e.start(ctx, "STATEMENT SET", stmt)
 	case *parse.CreateTable:
-		return done("CREATE TABLE", plan.CreateTable(ctx, stmt, s))
+		return e.createTable(ctx, stmt)
+	case *parse.Alter:
+		return done(fmt.Sprintf("ALTER %s", stmt.Kind), plan.AlterTable(ctx, stmt, s))
 	case *parse.CreateView:
 		return done("CREATE VIEW", plan.CreateView(ctx, stmt, s))
 	case *parse.CreateDatabase:
@@ -54,7 +56,7 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 		return e.explain(ctx, stmt)
 	}
 	return nil, errs.New(errs.Unsupported, stmt.Pos(), "this statement is understood but not executed yet").
-		WithHint("CREATE, DROP, USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, INSERT and queries are")
+		WithHint("CREATE, ALTER TABLE, DROP, USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, INSERT and queries are")
 }
 
 // done is a statement that is over when it has been executed.
@@ -63,6 +65,19 @@ func done(statement string, err error) (*Query, error) {
 		return nil, err
 	}
 	return &Query{statement: statement}, nil
+}
+
+// createTable executes CREATE TABLE, and the INSERT that CREATE TABLE .. AS is too.
+func (e *Engine) createTable(ctx context.Context, stmt *parse.CreateTable) (*Query, error) {
+	id, err := e.session.Qualify(stmt.Name)
+	if err != nil {
+		return nil, err
+	}
+	there := stmt.IfNotExists && e.session.Exists(id)
+	if err := plan.CreateTable(ctx, stmt, e.session); err != nil || stmt.As == nil || there {
+		return done("CREATE TABLE", err)
+	}
+	return e.start(ctx, "CREATE TABLE AS", &parse.Insert{Source: stmt.Source, Table: stmt.Name, Query: stmt.As})
 }
 
 // start plans a statement and runs it.

@@ -71,6 +71,8 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 		column, names = "current catalog name", []string{cat}
 	case parse.ShowCurrentDatabase:
 		column, names = "current database name", []string{db}
+	case parse.ShowCreateTable, parse.ShowCreateView:
+		return e.showCreate(stmt)
 	default:
 		return nil, errs.New(errs.Unsupported, stmt.At, "SHOW %s is not supported yet", stmt.Kind)
 	}

@@ -200,7 +200,7 @@ func (s *session) consume(ctx context.Context, q *engine.Query) (int64, error) {
 }
 
 func (s *session) printer(q *engine.Query) output.Printer {
-	if q.Statement() == "EXPLAIN" && s.format.ForPeople() {
+	if kind := q.Statement(); (kind == "EXPLAIN" || kind == "SHOW CREATE") && s.format.ForPeople() {
 		return output.NewText(s.stdout)
 	}
 	return output.New(s.format, s.stdout, q.Schema(), q.Mode())

@@ -175,6 +175,31 @@ func (s *Session) permanent(id Identifier) bool {
 	return ok
 }
 
+// Rename gives a table another name in the same database.
+func (s *Session) Rename(t *Table, to parse.Name) error {
+	id := t.ID
+	id.Object = to.Last().Value
+	if len(to) > 1 {
+		if named, err := s.Qualify(to); err != nil || named.Catalog != id.Catalog || named.Database != id.Database {
+			return errs.New(errs.Invalid, to.Pos(), "a table keeps its database when it is renamed").WithHint("write RENAME TO %s", to.Last())
+		}
+	}
+	renamed := *t
+	renamed.ID = id
+	declaration := *t.Declaration
+	declaration.Name = id.Object
+	renamed.Declaration = &declaration
+	if err := s.Create(&renamed, to, Fail); err != nil {
+		return err
+	}
+	if t.Temporary {
+		delete(s.temporary, t.ID)
+	} else {
+		s.catalog.remove(t.ID)
+	}
+	return nil
+}
+
 // Use executes USE and USE CATALOG.
 func (s *Session) Use(stmt *parse.Use) error {
 	if len(stmt.Modules) > 0 {

@@ -25,8 +25,9 @@ type Table struct {
 	Connector   connector.Connector
 	Declaration *connector.Table
 	Options     connector.Options
-	// SQL is the statement that made the table, for SHOW CREATE TABLE.
-	SQL string
+	// Statement is the declaration, without LIKE and AS: what ALTER TABLE changes and
+	// LIKE takes over.
+	Statement *parse.CreateTable
 }
 
 // Column is a column of a table.

@@ -51,11 +51,11 @@ func onExisting(keep, replace bool) catalog.OnExisting {
 
 // DefineTable resolves the declaration of a table without creating it.
 func DefineTable(ctx context.Context, stmt *parse.CreateTable, s *catalog.Session) (*catalog.Table, error) {
+	stmt, err := written(ctx, stmt, s)
+	if err != nil {
+		return nil, err
+	}
 	switch {
-	case stmt.Like != nil:
-		return nil, unsupported(stmt.Like.At, "LIKE is").WithHint("declare the columns and options")
-	case stmt.As != nil:
-		return nil, unsupported(stmt.As.At, "CREATE TABLE .. AS is").WithHint("CREATE TABLE with columns, then INSERT INTO")
 	case len(stmt.PartitionBy) > 0:
 		return nil, unsupported(stmt.PartitionBy[0].At, "PARTITIONED BY is")
 	case len(stmt.Watermarks) > 1:
@@ -69,7 +69,7 @@ func DefineTable(ctx context.Context, stmt *parse.CreateTable, s *catalog.Sessio
 		b:    &binder{ctx: ctx, session: s},
 		stmt: stmt,
 		table: &catalog.Table{
-			ID: id, Temporary: stmt.Temporary, Comment: stmt.Comment, SQL: stmt.Text,
+			ID: id, Temporary: stmt.Temporary, Comment: stmt.Comment, Statement: stmt,
 			Watermark: catalog.Watermark{Column: -1},
 		},
 	}

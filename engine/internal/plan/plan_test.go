@@ -68,6 +68,8 @@ func execute(s *catalog.Session, sql string) error {
 			err = plan.CreateTable(ctx, stmt, s)
 		case *parse.CreateView:
 			err = plan.CreateView(ctx, stmt, s)
+		case *parse.Alter:
+			err = plan.AlterTable(ctx, stmt, s)
 		case *parse.CreateDatabase:
 			err = s.CreateDatabase(stmt)
 		case *parse.Drop:
