@@ -76,6 +76,8 @@ func (c *Case) missing(set settings) skip {
 		return "Table API"
 	case c.Config["table.exec.sink.type-length-enforcer"] == "TRIM_PAD":
 		return "option table.exec.sink.type-length-enforcer"
+	case c.Config["table.exec.sink.nested-constraint-enforcer"] != nil:
+		return "option table.exec.sink.nested-constraint-enforcer"
 	case set.restart && c.Restart, c.Sensitive != nil && !c.miniBatch():
 		return "restart from a savepoint"
 	}
