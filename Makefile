@@ -13,7 +13,7 @@ BENCH      ?= .
 BENCHPKG   ?= ./vector/... ./engine/internal/state ./engine/internal/expr ./engine/internal/op
 FUZZTIME   ?= 20s
 
-.PHONY: build check test race conformance fuzz bench soak
+.PHONY: build check test race conformance oracle fuzz bench soak
 
 build:
 	$(GO) build -o bin/weir ./cmd/weir
@@ -26,6 +26,7 @@ check:
 	$(GO) test -count=1 -run TestLayers .
 	$(GO) generate ./...
 	$(GO) mod tidy -diff
+	cd conformance/oracle && $(GO) mod tidy -diff
 	git diff --exit-code
 
 test:
@@ -36,6 +37,10 @@ race:
 
 conformance:
 	$(GO) test -count=1 ./conformance/...
+
+# Results against SQLite's, in a module of its own.
+oracle:
+	cd conformance/oracle && $(GO) vet ./... && $(GO) test -count=1 ./...
 
 # Every fuzz target for FUZZTIME.
 fuzz:
@@ -62,3 +67,4 @@ bench:
 # The long runs: the same tests with many more seeds and rows.
 soak:
 	WEIR_SOAK=1 $(GO) test -count=1 -timeout 3h ./engine/... ./conformance/...
+	cd conformance/oracle && WEIR_SOAK=1 $(GO) test -count=1 -timeout 1h ./...
