@@ -157,6 +157,16 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 	case *plan.SetOperation:
 		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })
+	case *plan.ToChangelog:
+		var shown []int
+		if n.Partial {
+			shown = n.Keys
+		}
+		return c.operator(n, inputs, func() (exec.Operator, error) {
+			return op.NewToChangelog(n.Input.Schema().Types(), operationCodes(n.Codes), shown), nil
+		})
+	case *plan.FromChangelog:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewFromChangelog(n.Code, operationCodes(n.Codes)), nil })
 	case *plan.Normalize:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })
@@ -168,6 +178,14 @@ func (c *compiler) node(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewConsolidate(spec), nil })
 	}
 	panic(fmt.Sprintf("job: a plan cannot have a %s here", n.Op()))
+}
+
+func operationCodes(codes plan.Codes) []op.OperationCode {
+	out := make([]op.OperationCode, len(codes))
+	for i, c := range codes {
+		out[i] = op.OperationCode(c)
+	}
+	return out
 }
 
 // sink compiles a root with what stands between its query and the connector: the

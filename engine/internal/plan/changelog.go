@@ -34,8 +34,13 @@ func deriveChangelog(n Node) (Node, error) {
 		}
 	}
 	derive(n)
-	if a, ok := n.(*Aggregate); ok {
-		return n, a.check()
+	switch n := n.(type) {
+	case *Aggregate:
+		return n, n.check()
+	case *ToChangelog:
+		return n, n.check()
+	case *FromChangelog:
+		return n, n.check()
 	}
 	return n, nil
 }
@@ -79,6 +84,10 @@ func derive(n Node) {
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
 		t.State = "grows with the values of " + columnList(n, n.Keys)
+	case *ToChangelog:
+		t.Mode, t.Keys = sqltype.AppendMode, nil
+	case *FromChangelog:
+		t.Mode, t.Keys = n.Codes.mode(), nil
 	case *Materialize:
 		in := n.Input.Traits().Mode
 		t.Mode = updatingMode(n.EmitUpdateBefore, !in.InsertOnly())

@@ -73,6 +73,10 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need), need
 	case *Sort:
 		return n.prune(need)
+	case *ToChangelog:
+		return n.prune(need)
+	case *FromChangelog:
+		return n.prune(need)
 	case *Expand:
 		return n.prune(need)
 	case *Limit:

@@ -29,6 +29,14 @@ func placeExchanges(n Node) (Node, error) {
 		n.Input = onOneShard(n.Input)
 	case *Normalize:
 		n.Input = onKeys(n.Input, n.Keys)
+	case *ToChangelog:
+		if len(n.Partition) > 0 {
+			n.Input = onKeys(n.Input, n.Partition)
+		}
+	case *FromChangelog:
+		if len(n.Partition) > 0 {
+			n.Input = onKeys(n.Input, n.Partition)
+		}
 	case *Join:
 		n.placeExchanges()
 	case *SetOperation:
@@ -134,6 +142,16 @@ func distribution(n Node) Distribution {
 			return Distribution{}
 		}
 		keys, ok := n.visible(hashed)
+		if !ok {
+			return Distribution{}
+		}
+		return Distribution{Kind: HashShards, Keys: keys}
+	case *ToChangelog, *FromChangelog:
+		d := n.Inputs()[0].Traits().Dist
+		if d.Kind != HashShards {
+			return d
+		}
+		keys, ok := moved(n, d.Keys)
 		if !ok {
 			return Distribution{}
 		}

@@ -192,6 +192,13 @@ func details(n Node) []string {
 		add("sets", n.text()...)
 	case *Sort:
 		add("by", n.text()...)
+	case *ToChangelog:
+		add("codes", n.Codes.texts()...)
+		if n.Partial {
+			add("of a deletion", n.Input.Schema().Project(n.Keys).Names()...)
+		}
+	case *FromChangelog:
+		add("codes in "+n.Input.Schema()[n.Code].Name, n.Codes.texts()...)
 	case *Sink:
 		add("writes", n.describe())
 	case *Values:

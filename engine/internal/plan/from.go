@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
@@ -30,6 +31,10 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 		}
 		return b.named(n, tableRef{pos: t.At}, t.Alias)
 	case *parse.TableFunction:
+		switch name := strings.ToUpper(t.Call.Name.String()); name {
+		case "TO_CHANGELOG", "FROM_CHANGELOG":
+			return b.changelogTable(t, name)
+		}
 		return nil, nil, b.tableFunction(t)
 	case *parse.Unnest:
 		return nil, nil, unsupported(t.At, "UNNEST is")

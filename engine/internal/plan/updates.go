@@ -26,7 +26,7 @@ func updateBeforeWanted(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, true
 	case *Normalize:
 		n.EmitUpdateBefore, inputs = need, false
-	case *Join, *SetOperation, *Sort:
+	case *Join, *SetOperation, *Sort, *ToChangelog:
 		inputs = true
 	}
 	for _, in := range n.Inputs() {
