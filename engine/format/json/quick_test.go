@@ -21,12 +21,13 @@ func FuzzQuick(f *testing.F) {
 	for _, s := range []string{
 		`{"id":1,"name":"apple","ok":true,"x":1.5}` + "\n" + `{"x":-0.5e+3,"ok":null}`,
 		`{"name":"a\u00e4\n","y":"\ud800"}`, `[{"id":01},{"id":-}]`, `{"id":1,"id":2}`, "{\"name\":\"\xc3\xa4\x01\"}", `{"id":12`, `{"ok":truefalse}`,
-		`{"x":1.,"name":5,"z":nul}`, `{"name":"12345678","unknown":"a\qb","id":"7"}`, `{"op":"-D"}`, `{"id":9223372036854775807}{"id":-9223372036854775809}`,
+		`{"x":1.,"name":5,"z":nul}`, `{"name":"12345678","unknown":"a\qb","id":"7"}`, `{"op":"-D"}`, `{"m":{"2":{"a":["x",null]},"1":null},"id":1}{"m":{"1":{"a":[{}]},"1":{}}}`, `{"m":{"1":{"a":["x"`, `{"m":"{1=([x])}"}`, `{"m":{"x":{}}}`, `{"id":9223372036854775807}{"id":-9223372036854775809}`,
 	} {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
-	schema := sqltype.Schema{{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType}, {Name: "ok", Type: sqltype.BoolType}, {Name: "x", Type: sqltype.DoubleType}}
+	schema := sqltype.Schema{{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType}, {Name: "ok", Type: sqltype.BoolType}, {Name: "x", Type: sqltype.DoubleType},
+		{Name: "m", Type: sqltype.MapOf(sqltype.IntType, sqltype.RowOf(sqltype.Column{Name: "a", Type: sqltype.ArrayOf(sqltype.StringType)}))}}
 	f.Fuzz(func(t *testing.T, in string, ignore bool) {
 		readAll := func(file connector.File, careful bool, limit int) (rows []string, err error) {
 			r := newReader(settings{ignore: ignore, maxLine: 1 << 20}, schema, file)
