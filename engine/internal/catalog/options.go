@@ -31,9 +31,14 @@ type Options struct {
 	// "drop" the row. LengthEnforcer is what it does with a text that is longer or
 	// shorter than its column: "ignore", "trim_pad" or "error".
 	NotNullEnforcer, LengthEnforcer string
+	// NestedEnforcer says where NotNullEnforcer looks beside columns: "ignore",
+	// "rows" or "rows_and_collections".
+	NestedEnforcer string
 	// SortAtEnd lets ORDER BY without LIMIT wait for the end of tables that do not
 	// say that they have one.
 	SortAtEnd bool
+	// ReuseSubPlan lets equal parts of a statement be computed once.
+	ReuseSubPlan bool
 	// TimeZone is the zone in which local times of TIMESTAMP_LTZ are read and shown.
 	TimeZone *time.Location
 	// JobName names the jobs that are started; "": after their statement.
@@ -51,6 +56,8 @@ func DefaultOptions() *Options {
 		UpsertMaterialize: "none",
 		NotNullEnforcer:   "error",
 		LengthEnforcer:    "ignore",
+		ReuseSubPlan:      true,
+		NestedEnforcer:    "ignore",
 		TimeZone:          time.UTC,
 	}
 }
@@ -117,6 +124,16 @@ func known() []option {
 			reset:   func(o, d *Options) { o.NotNullEnforcer = d.NotNullEnforcer },
 		},
 		{
+			name:    "exec.sink.nested-constraint-enforcer",
+			aliases: []string{"table.exec.sink.nested-constraint-enforcer"},
+			doc:     "where a sink looks for NULL beside its columns: ignore, rows (in fields of rows), rows_and_collections",
+			set: func(o *Options, v string) error {
+				return setChoice(&o.NestedEnforcer, v, "ignore", "rows", "rows_and_collections")
+			},
+			get:   func(o *Options) string { return o.NestedEnforcer },
+			reset: func(o, d *Options) { o.NestedEnforcer = d.NestedEnforcer },
+		},
+		{
 			name:    "exec.sink.type-length-enforcer",
 			aliases: []string{"table.exec.sink.type-length-enforcer"},
 			doc:     "what a sink does with a value longer or shorter than its CHAR, VARCHAR, BINARY or VARBINARY: ignore, trim_pad or error",
@@ -133,6 +150,14 @@ func known() []option {
 			set:     func(o *Options, v string) error { return setBool(&o.SortAtEnd, v) },
 			get:     func(o *Options) string { return strconv.FormatBool(o.SortAtEnd) },
 			reset:   func(o, d *Options) { o.SortAtEnd = d.SortAtEnd },
+		},
+		{
+			name:    "plan.reuse-sub-plan",
+			aliases: []string{"table.optimizer.reuse-sub-plan-enabled"},
+			doc:     "equal parts of a statement are computed once",
+			set:     func(o *Options, v string) error { return setBool(&o.ReuseSubPlan, v) },
+			get:     func(o *Options) string { return strconv.FormatBool(o.ReuseSubPlan) },
+			reset:   func(o, d *Options) { o.ReuseSubPlan = d.ReuseSubPlan },
 		},
 		{
 			name:    "table.local-time-zone",

@@ -218,7 +218,9 @@ func TestNotNull(t *testing.T) {
 	t.Parallel()
 	s := schema("a bigint", "b string")
 	c := exectest.Case{
-		New:    func() (exec.Operator, error) { return op.NewNotNull("t", []int{1}, []string{"b"}, op.RefuseNull), nil },
+		New: func() (exec.Operator, error) {
+			return op.NewNotNull(op.NotNullSpec{Table: "t", Columns: []int{1}, Names: []string{"b"}}), nil
+		},
 		Kinds:  [][]vector.Kind{s.Kinds()},
 		Events: []exectest.Event{exectest.Rows(0, "NULL x", "-D 1 NULL")}, KeepNulls: true,
 	}

@@ -62,7 +62,9 @@ func TestDropNull(t *testing.T) {
 		op.DropNewNull: {"+I 1 x", "-D 2 NULL", "-D 1 x"},
 	} {
 		got := exectest.Run(t, exectest.Case{
-			New:       func() (exec.Operator, error) { return op.NewNotNull("t", []int{1}, []string{"b"}, rule), nil },
+			New: func() (exec.Operator, error) {
+				return op.NewNotNull(op.NotNullSpec{Table: "t", Columns: []int{1}, Names: []string{"b"}, Rule: rule}), nil
+			},
 			Kinds:     [][]vector.Kind{s.Kinds()},
 			Events:    []exectest.Event{exectest.Rows(0, "1 x", "2 NULL", "-D 2 NULL", "-D 1 x")},
 			KeepNulls: true,

@@ -42,6 +42,7 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	n := &Sink{Table: table, Target: target, Keys: table.Declaration.PrimaryKey}
 	n.Input, n.schema, n.at = in, table.Declaration.Schema, ins.Table.Pos()
 	n.DropNull, n.StrictLength = b.session.Options.NotNullEnforcer == "drop", b.session.Options.LengthEnforcer == "error"
+	n.Collections = b.session.Options.NestedEnforcer == "rows_and_collections"
 	n.conflict = ins.OnConflict
 	if n.conflict != parse.ConflictDefault && len(n.Keys) == 0 {
 		return nil, errs.New(errs.Invalid, ins.ConflictAt, "ON CONFLICT needs a key, and table %q has none", table.ID.Object).WithHint("declare PRIMARY KEY (..) NOT ENFORCED in the table")
@@ -49,6 +50,9 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	for i, c := range n.schema {
 		if c.Type.NotNull && !in.Schema()[i].Type.NotNull {
 			n.NotNull = append(n.NotNull, i)
+		}
+		if b.session.Options.NestedEnforcer != "ignore" && (c.Type.ID == sqltype.Row || c.Type.ID == sqltype.Array || c.Type.ID == sqltype.Map) {
+			n.Nested = append(n.Nested, i)
 		}
 		if lengthMatters(c.Type) && b.session.Options.LengthEnforcer != "ignore" {
 			n.Lengths = append(n.Lengths, i)

@@ -204,6 +204,10 @@ type Sink struct {
 	// give NULL: such a row is an error at run time, or dropped with DropNull.
 	NotNull  []int
 	DropNull bool
+	// Nested are columns whose types have parts that are NOT NULL: fields of rows, and
+	// with Collections elements, keys and values. They are treated in the same way.
+	Nested      []int
+	Collections bool
 	// Lengths are the columns of which the table declares a length that the query may
 	// not keep to: it is brought about, or an error with StrictLength.
 	Lengths      []int
