@@ -37,6 +37,8 @@ type Options struct {
 	// SortAtEnd lets ORDER BY without LIMIT wait for the end of tables that do not
 	// say that they have one.
 	SortAtEnd bool
+	// ReuseSubPlan lets equal parts of a statement be computed once.
+	ReuseSubPlan bool
 	// TimeZone is the zone in which local times of TIMESTAMP_LTZ are read and shown.
 	TimeZone *time.Location
 	// JobName names the jobs that are started; "": after their statement.
@@ -148,6 +150,14 @@ func known() []option {
 			set:     func(o *Options, v string) error { return setBool(&o.SortAtEnd, v) },
 			get:     func(o *Options) string { return strconv.FormatBool(o.SortAtEnd) },
 			reset:   func(o, d *Options) { o.SortAtEnd = d.SortAtEnd },
+		},
+		{
+			name:    "plan.reuse-sub-plan",
+			aliases: []string{"table.optimizer.reuse-sub-plan-enabled"},
+			doc:     "equal parts of a statement are computed once",
+			set:     func(o *Options, v string) error { return setBool(&o.ReuseSubPlan, v) },
+			get:     func(o *Options) string { return strconv.FormatBool(o.ReuseSubPlan) },
+			reset:   func(o, d *Options) { o.ReuseSubPlan = d.ReuseSubPlan },
 		},
 		{
 			name:    "table.local-time-zone",
