@@ -322,6 +322,7 @@ func updater(n Node) Node {
 
 // why says because of which operator the rows of n change.
 func why(n Node) string {
+	what := ""
 	u := updater(n)
 	switch u := u.(type) {
 	case nil:
@@ -329,21 +330,19 @@ func why(n Node) string {
 	case *Scan:
 		return fmt.Sprintf("the table %q changes: its source has %s", u.Table.ID.Object, u.Source.Mode())
 	case *Aggregate:
-		what := "the aggregation " + aggregateList(u)
+		what = "the aggregation " + aggregateList(u)
 		if len(u.Keys) > 0 {
 			what = "GROUP BY " + columnList(u.Input, u.Keys)
 		}
-		if u.at.IsValid() {
-			what += " (" + u.at.String() + ")"
-		}
-		return what + " updates its results"
+	case *Join:
+		what = "the " + u.Kind.String() + " join"
+	case *SetOperation:
+		what = strings.ToUpper(u.Op())
+	default:
+		what = u.Op()
 	}
-	what := u.Op()
-	if j, ok := u.(*Join); ok && j.Kind != InnerJoin {
-		what = "the " + j.Kind.String() + " join"
-		if j.at.IsValid() {
-			what += " (" + j.at.String() + ")"
-		}
+	if at := u.Pos(); at.IsValid() {
+		what += " (" + at.String() + ")"
 	}
 	return what + " updates its results"
 }

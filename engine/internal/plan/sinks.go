@@ -132,16 +132,16 @@ func (n *Sink) exchange(kind DistributionKind, keys []int) {
 
 // refuseKey is the error for a primary key that is no key of the query.
 func (n *Sink) refuseKey() error {
-	have := "the query has no key"
+	have, declare := "the query has no key", ""
 	if keys := n.Input.Traits().Keys; len(keys) > 0 {
 		var names []string
 		for _, k := range keys {
 			names = append(names, "("+columnList(n, k.Columns)+")")
 		}
-		have = "the query's rows are identified by " + strings.Join(names, " or by ")
+		have, declare = "the query's rows are identified by "+strings.Join(names, " or by "), "declare that key in the table, or "
 	}
 	return errs.New(errs.Changelog, n.at, "the primary key (%s) of table %q does not identify the query's rows: %s", columnList(n, n.Keys), n.Table.ID.Object, have).
-		WithHint("declare that key in the table, or write INSERT INTO .. ON CONFLICT DO DEDUPLICATE or '%s' = 'auto' to keep the last row of each key, with state for all rows", catalog.UpsertMaterialize)
+		WithHint("%swrite INSERT INTO .. ON CONFLICT DO DEDUPLICATE or '%s' = 'auto' to keep the last row of each key, with state for all rows", declare, catalog.UpsertMaterialize)
 }
 
 // redundantBefore reports whether the -U of n say nothing that the +U of the same
