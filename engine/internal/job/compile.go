@@ -14,7 +14,7 @@ import (
 // Compile turns a plan into the graph that runs it. collect is written by the
 // plan's Collect; it may be nil when there is none.
 func Compile(p *plan.Plan, collect connector.Sink) (*exec.Graph, error) {
-	c := compiler{collect: collect}
+	c := compiler{collect: collect, made: map[plan.Node]*exec.Node{}, consumers: plan.Consumers(p.Roots)}
 	for _, root := range p.Roots {
 		if err := c.sink(root); err != nil {
 			return nil, err
@@ -26,6 +26,9 @@ func Compile(p *plan.Plan, collect connector.Sink) (*exec.Graph, error) {
 type compiler struct {
 	collect connector.Sink
 	graph   exec.Graph
+	// made are the nodes that are compiled: one that is shared is compiled once.
+	made      map[plan.Node]*exec.Node
+	consumers map[plan.Node]int
 }
 
 // add appends a node for n to the graph, after those it reads from.
@@ -65,18 +68,23 @@ func spread(n *exec.Node) {
 }
 
 // edge compiles n and returns the edge that leaves it. An Exchange is a property
-// of the edge, not a node.
+// of the edge, not a node, unless its rows have several consumers: one node then
+// takes them in for all.
 func (c *compiler) edge(n plan.Node) (exec.Edge, error) {
 	var way exec.Exchange
-	if x, ok := n.(*plan.Exchange); ok {
-		way = exec.Exchange{Kind: exec.Single}
-		if x.Kind == plan.HashShards {
-			way = exec.Exchange{Kind: exec.Hash, Keys: x.Keys}
-		}
+	if x, ok := n.(*plan.Exchange); ok && c.consumers[x] < 2 {
+		way = exchange(x)
 		n = x.Input
 	}
 	from, err := c.node(n)
 	return exec.Edge{From: from, Exchange: way}, err
+}
+
+func exchange(x *plan.Exchange) exec.Exchange {
+	if x.Kind == plan.HashShards {
+		return exec.Exchange{Kind: exec.Hash, Keys: x.Keys}
+	}
+	return exec.Exchange{Kind: exec.Single}
 }
 
 func (c *compiler) edges(ns []plan.Node) ([]exec.Edge, error) {
@@ -91,11 +99,23 @@ func (c *compiler) edges(ns []plan.Node) ([]exec.Edge, error) {
 }
 
 func (c *compiler) node(n plan.Node) (*exec.Node, error) {
+	if made, ok := c.made[n]; ok {
+		return made, nil
+	}
+	made, err := c.make(n)
+	c.made[n] = made
+	return made, err
+}
+
+func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	inputs, err := c.edges(n.Inputs())
 	if err != nil {
 		return nil, err
 	}
 	switch n := n.(type) {
+	case *plan.Exchange:
+		inputs[0].Exchange = exchange(n)
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(1), nil })
 	case *plan.Scan:
 		return c.add(n, &exec.Node{Source: n.Source, Scan: connector.Scan{Columns: n.Columns}}), nil
 	case *plan.Values:

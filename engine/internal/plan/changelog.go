@@ -15,9 +15,18 @@ import (
 // deriveChangelog works out, from the leaves up, which changes flow on every edge,
 // which upsert keys hold there and whether they are ordered, and what state grows
 // with.
-func deriveChangelog(n Node) (Node, error) {
+func deriveChangelog(roots []Node) error { return each(deriver{}.node)(roots) }
+
+// deriver has what became of the nodes that were visited.
+type deriver map[Node]Node
+
+func (d deriver) node(n Node) (Node, error) {
+	if done, ok := d[n]; ok {
+		return done, nil
+	}
+	before := n
 	for i, in := range n.Inputs() {
-		derived, err := deriveChangelog(in)
+		derived, err := d.node(in)
 		if err != nil {
 			return nil, err
 		}
@@ -34,6 +43,7 @@ func deriveChangelog(n Node) (Node, error) {
 		}
 	}
 	derive(n)
+	d[before] = n
 	switch n := n.(type) {
 	case *Aggregate:
 		return n, n.check()

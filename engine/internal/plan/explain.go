@@ -18,13 +18,14 @@ func (p *Plan) Text() string {
 
 // Text draws a forest, complete or between two passes.
 func Text(roots []Node) string {
-	var lines []line
+	d := drawing{shared: shared(roots), drawn: map[Node]bool{}}
 	for i, r := range roots {
 		if i > 0 {
-			lines = append(lines, line{})
+			d.lines = append(d.lines, line{})
 		}
-		lines = draw(lines, r, "", "")
+		d.node(r, "", "")
 	}
+	lines := d.lines
 	width := [4]int{}
 	head := line{tree: "operator", cells: []string{"changes", "keys", "shards", "state"}}
 	for _, l := range append([]line{head}, lines...) {
@@ -67,9 +68,43 @@ type line struct {
 	cells []string
 }
 
-// draw adds the subtree of n. first comes before the operator, rest before the
-// lines below it.
-func draw(lines []line, n Node, first, rest string) []line {
+// drawing is a plan being drawn.
+type drawing struct {
+	lines  []line
+	shared map[Node]int
+	drawn  map[Node]bool // of those that are shared
+}
+
+// shared numbers the nodes that are inputs more than once, in the order in which they
+// are drawn.
+func shared(roots []Node) map[Node]int {
+	numbers, consumers := map[Node]int{}, Consumers(roots)
+	var walk func(n Node)
+	walk = func(n Node) {
+		for _, in := range n.Inputs() {
+			if numbers[in] > 0 {
+				continue
+			}
+			if consumers[in] > 1 {
+				numbers[in] = len(numbers) + 1
+			}
+			walk(in)
+		}
+	}
+	for _, r := range roots {
+		walk(r)
+	}
+	return numbers
+}
+
+// node adds the subtree of n. first comes before the operator, rest before the lines
+// below it. A shared subtree is drawn once.
+func (d *drawing) node(n Node, first, rest string) {
+	number := d.shared[n]
+	if d.drawn[n] {
+		d.lines = append(d.lines, line{tree: fmt.Sprintf("%sshared %d", first, number)})
+		return
+	}
 	t := n.Traits()
 	state := t.State
 	if state == "" {
@@ -82,22 +117,25 @@ func draw(lines []line, n Node, first, rest string) []line {
 	if s := subject(n); s != "" {
 		title += " " + s
 	}
-	lines = append(lines, line{first + title, []string{t.Mode.String(), keyText(n), t.Dist.text(n), state}})
+	if number > 0 {
+		title += fmt.Sprintf(" (shared %d)", number)
+		d.drawn[n] = true
+	}
+	d.lines = append(d.lines, line{first + title, []string{t.Mode.String(), keyText(n), t.Dist.text(n), state}})
 	under := rest + "  "
 	if len(n.Inputs()) > 0 {
 		under = rest + "│ "
 	}
-	for _, d := range details(n) {
-		lines = append(lines, line{tree: under + "  " + d})
+	for _, detail := range details(n) {
+		d.lines = append(d.lines, line{tree: under + "  " + detail})
 	}
 	for i, in := range n.Inputs() {
 		if i+1 < len(n.Inputs()) {
-			lines = draw(lines, in, rest+"├─ ", rest+"│  ")
+			d.node(in, rest+"├─ ", rest+"│  ")
 		} else {
-			lines = draw(lines, in, rest+"└─ ", rest+"   ")
+			d.node(in, rest+"└─ ", rest+"   ")
 		}
 	}
-	return lines
 }
 
 // keyText lists the upsert keys; one that holds only at marks has a *.

@@ -18,7 +18,13 @@ type jsonNode struct {
 	Keys         []jsonKey    `json:"upsertKeys"`
 	Distribution jsonShards   `json:"distribution"`
 	State        string       `json:"state"`
-	Inputs       []jsonNode   `json:"inputs,omitempty"`
+	Inputs       []any        `json:"inputs,omitempty"` // jsonNode or jsonReference
+}
+
+// jsonReference stands for an operator that is shared and has been shown.
+type jsonReference struct {
+	ID     string `json:"id"`
+	Shared bool   `json:"shared"` // true
 }
 
 type jsonColumn struct {
@@ -38,9 +44,9 @@ type jsonShards struct {
 
 // JSON is the plan as EXPLAIN JSON shows it.
 func (p *Plan) JSON() string {
-	roots := make([]jsonNode, len(p.Roots))
+	roots, shown := make([]any, len(p.Roots)), map[Node]bool{}
 	for i, r := range p.Roots {
-		roots[i] = toJSON(r)
+		roots[i] = toJSON(r, shown)
 	}
 	out, err := json.MarshalIndent(map[string]any{"roots": roots}, "", "  ")
 	if err != nil {
@@ -49,8 +55,12 @@ func (p *Plan) JSON() string {
 	return string(out)
 }
 
-func toJSON(n Node) jsonNode {
+func toJSON(n Node, shown map[Node]bool) any {
 	t := n.Traits()
+	if shown[n] {
+		return jsonReference{t.ID, true}
+	}
+	shown[n] = true
 	out := jsonNode{
 		ID: t.ID, Operator: n.Op(), Subject: subject(n), Details: details(n), Columns: []jsonColumn{}, Keys: []jsonKey{},
 		Changes: strings.Split(t.Mode.String(), ","), State: t.State,
@@ -67,7 +77,7 @@ func toJSON(n Node) jsonNode {
 	}
 	out.Distribution = jsonShards{Kind: [...]string{"any", "hash", "single"}[t.Dist.Kind], Keys: names(n.Schema(), t.Dist.Keys)}
 	for _, in := range n.Inputs() {
-		out.Inputs = append(out.Inputs, toJSON(in))
+		out.Inputs = append(out.Inputs, toJSON(in, shown))
 	}
 	return out
 }

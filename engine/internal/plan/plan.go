@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, exchanges, changelog, sinks, updates, ids.
+// simplify, filters, columns, scans, exchanges, changelog, sinks, share, updates, ids.
 package plan
 
 import (
@@ -13,7 +13,8 @@ import (
 	"github.com/weirdb/weir/engine/internal/parse"
 )
 
-// Plan is what a job is built from. It is a forest: nodes are never shared.
+// Plan is what a job is built from. Nodes that several others read are shared; there
+// are no circles.
 type Plan struct {
 	// Roots are *Collect for a query, or one *Sink for each INSERT.
 	Roots []Node
@@ -40,26 +41,47 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 	trace("bind")
 	for _, pass := range []struct {
 		name string
-		run  func(Node) (Node, error)
+		run  func(roots []Node) error
 	}{
-		{"simplify", simplify(s.Options.TimeZone)},
-		{"filters", pushFilters},
-		{"columns", pushColumns},
-		{"exchanges", placeExchanges},
+		{"simplify", each(simplify(s.Options.TimeZone))},
+		{"filters", each(pushFilters)},
+		{"columns", each(pushColumns)},
+		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
+		{"exchanges", each(placeExchanges)},
 		{"changelog", deriveChangelog},
-		{"sinks", planSinks(s.Options.UpsertMaterialize)},
+		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},
+		{"share", whole(share, s.Options.ReuseSubPlan)},
 		{"updates", dropUpdateBefore},
+		{"ids", whole(assignIDs, true)},
 	} {
-		for i, r := range roots {
-			if roots[i], err = pass.run(r); err != nil {
-				return nil, err
-			}
+		if err := pass.run(roots); err != nil {
+			return nil, err
 		}
 		trace(pass.name)
 	}
-	assignIDs(roots)
-	trace("ids")
 	return &Plan{Roots: roots}, nil
+}
+
+// each is a pass that takes the trees of a forest one by one.
+func each(run func(Node) (Node, error)) func([]Node) error {
+	return func(roots []Node) (err error) {
+		for i, r := range roots {
+			if roots[i], err = run(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// whole is a pass that takes all at once, if it is wanted.
+func whole(run func([]Node), wanted bool) func([]Node) error {
+	return func(roots []Node) error {
+		if wanted {
+			run(roots)
+		}
+		return nil
+	}
 }
 
 // Bind is the first pass alone: the plan that says what the statement means, before

@@ -152,9 +152,13 @@ func withoutIDs(t *testing.T, text string) string {
 
 // ids maps each operator of a plan to its id, and fails when two share one.
 func ids(t *testing.T, p *plan.Plan) map[string]string {
-	out, seen := map[string]string{}, map[string]bool{}
+	out, seen, walked := map[string]string{}, map[string]bool{}, map[plan.Node]bool{}
 	var walk func(n plan.Node)
 	walk = func(n plan.Node) {
+		if walked[n] {
+			return
+		}
+		walked[n] = true
 		id := n.Traits().ID
 		if id == "" || seen[id] {
 			t.Errorf("%s has the id %q, which is empty or taken", n.Op(), id)

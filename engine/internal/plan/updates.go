@@ -4,18 +4,30 @@ import "github.com/weirdb/weir/engine/internal/expr"
 
 // dropUpdateBefore tells every operator that updates whether its -U are read by
 // anyone, from the roots down, and works the modes out again.
-func dropUpdateBefore(n Node) (Node, error) {
-	need := true
-	if s, ok := n.(*Sink); ok {
-		need = s.Mode == SinkRetract
+func dropUpdateBefore(roots []Node) error {
+	w := wanted{}
+	for _, r := range roots {
+		need := true
+		if s, ok := r.(*Sink); ok {
+			need = s.Mode == SinkRetract
+		}
+		for _, in := range r.Inputs() {
+			w.node(in, need)
+		}
 	}
-	for _, in := range n.Inputs() {
-		updateBeforeWanted(in, need)
-	}
-	return deriveChangelog(n)
+	return deriveChangelog(roots)
 }
 
-func updateBeforeWanted(n Node, need bool) {
+// wanted says of the nodes that were visited whether anyone needs their -U. What one
+// consumer of a shared node needs, all of them get.
+type wanted map[Node]bool
+
+func (w wanted) node(n Node, need bool) {
+	before, visited := w[n]
+	if visited && (before || !need) {
+		return
+	}
+	w[n] = need
 	inputs := need
 	switch n := n.(type) {
 	case *Aggregate:
@@ -30,7 +42,7 @@ func updateBeforeWanted(n Node, need bool) {
 		inputs = true
 	}
 	for _, in := range n.Inputs() {
-		updateBeforeWanted(in, inputs)
+		w.node(in, inputs)
 	}
 }
 
