@@ -8,8 +8,10 @@ import (
 
 // AppendTake must give the same columns as AppendFrom row by row.
 func TestAppendTake(t *testing.T) {
-	kinds := []Kind{Bool, Int8, Int16, Int32, Int64, Float32, Float64, Decimal, String, Bytes,
-		ListOf(String), MapOf(Int16, String), StructOf(Int64, ListOf(Bool)), ListOf(StructOf(Float32, MapOf(Bool, Decimal)))}
+	kinds := []Kind{
+		Bool, Int8, Int16, Int32, Int64, Float32, Float64, Decimal, String, Bytes,
+		ListOf(String), MapOf(Int16, String), StructOf(Int64, ListOf(Bool)), ListOf(StructOf(Float32, MapOf(Bool, Decimal))),
+	}
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := NewCheckedPool()

@@ -183,8 +183,10 @@ func (t Type) Equal(u Type) bool {
 	return true
 }
 
-var names = [...]string{"UNKNOWN", "NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR",
-	"BINARY", "VARBINARY", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "INTERVAL DAY TO SECOND", "INTERVAL YEAR TO MONTH", "ARRAY", "MAP", "MULTISET", "ROW"}
+var names = [...]string{
+	"UNKNOWN", "NULL", "BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "CHAR", "VARCHAR",
+	"BINARY", "VARBINARY", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_LTZ", "INTERVAL DAY TO SECOND", "INTERVAL YEAR TO MONTH", "ARRAY", "MAP", "MULTISET", "ROW",
+}
 
 func (id ID) String() string {
 	if int(id) < len(names) {

@@ -92,14 +92,6 @@ func fill[T any](dst []T, x T) {
 	}
 }
 
-// wide is v with n rows, to be released: v itself, or its constant repeated.
-func wide(p *vector.Pool, v *vector.Vector, n int) *vector.Vector {
-	if v.Len() == n {
-		return v.Retain()
-	}
-	return Broadcast(p, v, n)
-}
-
 // octets views booleans as the bytes 0 and 1 that they are.
 func octets(b []bool) []uint8 {
 	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(b))), len(b))

@@ -381,9 +381,13 @@ func TestLogic(t *testing.T) {
 			got  *vector.Vector
 			want any
 		}{
-			{"AND", conj, and(x, y)}, {"OR", disj, not(and(not(x), not(y)))},
-			{"IS NOT DISTINCT FROM", same, x == y}, {"IS DISTINCT FROM", differ, x != y},
-			{"IS TRUE", isTrue, x == true}, {"IS NOT FALSE", notFalse, x != false}, {"IS NULL", null, x == nil},
+			{"AND", conj, and(x, y)},
+			{"OR", disj, not(and(not(x), not(y)))},
+			{"IS NOT DISTINCT FROM", same, x == y},
+			{"IS DISTINCT FROM", differ, x != y},
+			{"IS TRUE", isTrue, x == true},
+			{"IS NOT FALSE", notFalse, x != false},
+			{"IS NULL", null, x == nil},
 		} {
 			if got := truth(c.got, i); got != c.want {
 				t.Fatalf("%v %s %v = %v, want %v", x, c.name, y, got, c.want)

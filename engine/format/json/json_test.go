@@ -321,8 +321,10 @@ var nested = sqltype.Schema{
 
 func TestReadNested(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{`{"a":[1,null,-3],"m":{"z":1,"k":2.5,"n":null},"r":{"l":[{"s":"\u00e4"},{},null],"x":7,"y":[]},"b":{"true":2}}`,
-			"+I[[1, NULL, -3], {k=2.5, n=NULL, z=1.0}, (7, [(\u00e4), (NULL), NULL]), {TRUE=2}]"},
+		{
+			`{"a":[1,null,-3],"m":{"z":1,"k":2.5,"n":null},"r":{"l":[{"s":"\u00e4"},{},null],"x":7,"y":[]},"b":{"true":2}}`,
+			"+I[[1, NULL, -3], {k=2.5, n=NULL, z=1.0}, (7, [(\u00e4), (NULL), NULL]), {TRUE=2}]",
+		},
 		{`{"a":[],"m":{},"r":null}{"r":{"x":1,"x":2}}`, "+I[[], {}, NULL, NULL];+I[NULL, NULL, (2, NULL), NULL]"},
 		{`{"m":{"k":1,"k":2},"a":[1],"a":[2,3]}`, "+I[[2, 3], {k=2.0}, NULL, NULL]"},
 	} {

@@ -26,8 +26,13 @@ func FuzzQuick(f *testing.F) {
 		f.Add(s, false)
 		f.Add(s, true)
 	}
-	schema := sqltype.Schema{{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType}, {Name: "ok", Type: sqltype.BoolType}, {Name: "x", Type: sqltype.DoubleType},
-		{Name: "m", Type: sqltype.MapOf(sqltype.IntType, sqltype.RowOf(sqltype.Column{Name: "a", Type: sqltype.ArrayOf(sqltype.StringType)}))}}
+	schema := sqltype.Schema{
+		{Name: "id", Type: sqltype.BigIntType},
+		{Name: "name", Type: sqltype.StringType},
+		{Name: "ok", Type: sqltype.BoolType},
+		{Name: "x", Type: sqltype.DoubleType},
+		{Name: "m", Type: sqltype.MapOf(sqltype.IntType, sqltype.RowOf(sqltype.Column{Name: "a", Type: sqltype.ArrayOf(sqltype.StringType)}))},
+	}
 	f.Fuzz(func(t *testing.T, in string, ignore bool) {
 		readAll := func(file connector.File, careful bool, limit int) (rows []string, err error) {
 			r := newReader(settings{ignore: ignore, maxLine: 1 << 20}, schema, file)

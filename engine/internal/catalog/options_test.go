@@ -17,8 +17,13 @@ func set(o *Options, key, value string) error {
 func TestSet(t *testing.T) {
 	o := DefaultOptions()
 	for _, kv := range [][2]string{
-		{"parallelism.default", "3"}, {"exec.batch-size", " 1 "}, {"exec.flush-interval", "1 s"}, {"table.exec.mini-batch.size", "10"},
-		{"exec.sink.upsert-materialize", "AUTO"}, {"table.local-time-zone", "UTC"}, {"pipeline.name", "mine"},
+		{"parallelism.default", "3"},
+		{"exec.batch-size", " 1 "},
+		{"exec.flush-interval", "1 s"},
+		{"table.exec.mini-batch.size", "10"},
+		{"exec.sink.upsert-materialize", "AUTO"},
+		{"table.local-time-zone", "UTC"},
+		{"pipeline.name", "mine"},
 	} {
 		if err := set(o, kv[0], kv[1]); err != nil {
 			t.Errorf("SET %s: %v", kv[0], err)

@@ -24,8 +24,11 @@ func benchBatch(p *vector.Pool) (*vector.Batch, sqltype.Schema) {
 		u.AppendString("https://www.nexmark.com/abo/bcd/efgh/item.htm?query=1&channel_id=" + names[r.IntN(4)])
 	}
 	schema := sqltype.Schema{
-		{Name: "i", Type: sqltype.BigIntType}, {Name: "j", Type: sqltype.BigIntType}, {Name: "d", Type: sqltype.DecimalOf(10, 2)},
-		{Name: "s", Type: sqltype.StringType}, {Name: "u", Type: sqltype.StringType},
+		{Name: "i", Type: sqltype.BigIntType},
+		{Name: "j", Type: sqltype.BigIntType},
+		{Name: "d", Type: sqltype.DecimalOf(10, 2)},
+		{Name: "s", Type: sqltype.StringType},
+		{Name: "u", Type: sqltype.StringType},
 	}
 	return vector.NewBatch(n, []*vector.Vector{i, j, d, s.Finish(), u.Finish()}, nil), schema
 }

@@ -252,8 +252,15 @@ func TestConstantPredicates(t *testing.T) {
 		e    Expr
 		want int
 	}{
-		{Bool(true), 3}, {Bool(false), 0}, {null(), 0}, {call("=", num(1), num(1)), 3}, {call("AND", Bool(true), call("=", colA(), null())), 0},
-		{call("=", num(2), colA()), 1}, {call("<", num(1), colA()), 2}, {call("IS NULL", colA()), 0}, {call("IS NOT NULL", colA()), 3},
+		{Bool(true), 3},
+		{Bool(false), 0},
+		{null(), 0},
+		{call("=", num(1), num(1)), 3},
+		{call("AND", Bool(true), call("=", colA(), null())), 0},
+		{call("=", num(2), colA()), 1},
+		{call("<", num(1), colA()), 2},
+		{call("IS NULL", colA()), 0},
+		{call("IS NOT NULL", colA()), 3},
 		{call("AND", call("=", call("NOW"), call("NOW")), call(">", colA(), num(1))), 2},
 	} {
 		pr, err := CompilePredicate(c.e)

@@ -11,7 +11,8 @@ func aggregates() []*Aggregate {
 	value := []string{"(value)"}
 	number := []string{"(number)"}
 	return []*Aggregate{
-		{Name: "COUNT", Doc: "the number of rows, or of values that are not NULL", Signatures: []string{"(*)", "(value)"}, Kind: Count,
+		{
+			Name: "COUNT", Doc: "the number of rows, or of values that are not NULL", Signatures: []string{"(*)", "(value)"}, Kind: Count,
 			Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 				ret := sqltype.BigIntType.Required()
 				switch len(args) {
@@ -21,7 +22,8 @@ func aggregates() []*Aggregate {
 					return []sqltype.Type{args[0].Type}, ret, nil
 				}
 				return nil, ret, ErrMismatch
-			}},
+			},
+		},
 		{Name: "SUM", Doc: "the sum of the values", Signatures: number, Kind: Sum, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 			return inferTotal(args, func(t sqltype.Type) sqltype.Type { return sqltype.DecimalOf(maxDecimal, t.Scale) })
 		}},
@@ -36,8 +38,10 @@ func aggregates() []*Aggregate {
 		{Name: "STDDEV_SAMP", Doc: "the standard deviation of what the values are a sample of; of one value it is NULL", Signatures: number, Kind: StddevSamp, Infer: inferSpread},
 		{Name: "FIRST_VALUE", Doc: "the value that came first; NULL is passed over", Signatures: value, Kind: FirstValue, Infer: inferBest},
 		{Name: "LAST_VALUE", Doc: "the value that came last; NULL is passed over", Signatures: value, Kind: LastValue, Infer: inferBest},
-		{Name: "LISTAGG", Doc: "the values one after the other as they came, with a separator between them, a comma when it is left out",
-			Signatures: []string{"(STRING)", "(STRING, 'separator')"}, Kind: ListAgg, Infer: inferList},
+		{
+			Name: "LISTAGG", Doc: "the values one after the other as they came, with a separator between them, a comma when it is left out",
+			Signatures: []string{"(STRING)", "(STRING, 'separator')"}, Kind: ListAgg, Infer: inferList,
+		},
 		{Name: "MIN", Doc: "the least value", Signatures: value, Kind: Min, Infer: inferBest},
 		{Name: "MAX", Doc: "the greatest value", Signatures: value, Kind: Max, Infer: inferBest},
 	}

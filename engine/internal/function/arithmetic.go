@@ -18,12 +18,18 @@ func arithmetic() []*Scalar {
 	sum := []string{numbers, timeIntervals, "(DATE, INTERVAL)", "(TIME, INTERVAL)", "(INTERVAL, INTERVAL)"}
 	return []*Scalar{
 		{Name: "+", Doc: "sum of numbers; a time plus an interval", Signatures: sum, Deterministic: true, Infer: inferSum, Bind: bindArith(kernel.Add)},
-		{Name: "-", Doc: "difference of numbers; a time minus an interval; the interval between two times",
-			Signatures: append(sum[:len(sum):len(sum)], "(TIMESTAMP, TIMESTAMP)", "(DATE, DATE)"), Deterministic: true, Infer: inferDifference, Bind: bindArith(kernel.Sub)},
-		{Name: "*", Doc: "product of numbers; a multiple of an interval", Signatures: []string{numbers, "(INTERVAL, number)", "(number, INTERVAL)"}, Deterministic: true,
-			Infer: inferProduct, Bind: bindArith(kernel.Mul)},
-		{Name: "/", Doc: "quotient of numbers; of integers it is truncated toward zero", Signatures: []string{numbers, "(INTERVAL, INT)"}, Deterministic: true,
-			Infer: inferQuotient, Bind: bindArith(kernel.Div)},
+		{
+			Name: "-", Doc: "difference of numbers; a time minus an interval; the interval between two times",
+			Signatures: append(sum[:len(sum):len(sum)], "(TIMESTAMP, TIMESTAMP)", "(DATE, DATE)"), Deterministic: true, Infer: inferDifference, Bind: bindArith(kernel.Sub),
+		},
+		{
+			Name: "*", Doc: "product of numbers; a multiple of an interval", Signatures: []string{numbers, "(INTERVAL, number)", "(number, INTERVAL)"}, Deterministic: true,
+			Infer: inferProduct, Bind: bindArith(kernel.Mul),
+		},
+		{
+			Name: "/", Doc: "quotient of numbers; of integers it is truncated toward zero", Signatures: []string{numbers, "(INTERVAL, INT)"}, Deterministic: true,
+			Infer: inferQuotient, Bind: bindArith(kernel.Div),
+		},
 		{Name: "%", Doc: "remainder, with the sign of the dividend", Signatures: []string{numbers}, Deterministic: true, Infer: inferRemainder, Bind: bindArith(kernel.Mod)},
 		{Name: "MOD", Doc: "remainder, with the sign of the dividend", Signatures: []string{numbers}, Deterministic: true, Infer: inferRemainder, Bind: bindArith(kernel.Mod)},
 		{Name: "NEG", Doc: "the negative of a number or interval", Signatures: []string{"(number)", "(INTERVAL)"}, Deterministic: true, Infer: inferNeg, Bind: bindNeg},

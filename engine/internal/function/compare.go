@@ -21,12 +21,18 @@ func comparisons() []*Scalar {
 		out = append(out, &Scalar{Name: op.String(), Doc: doc, Signatures: sigs, Deterministic: true, Cheap: true, Infer: infer, Bind: bindComparison(op)})
 	}
 	return append(out,
-		&Scalar{Name: "IS DISTINCT FROM", Doc: "unequal, NULL being a value", Signatures: sigs, Deterministic: true, Cheap: true, NullCall: true,
-			Infer: inferDistinct, Bind: bindDistinct(true)},
-		&Scalar{Name: "IS NOT DISTINCT FROM", Doc: "equal, NULL being a value", Signatures: sigs, Deterministic: true, Cheap: true, NullCall: true,
-			Infer: inferDistinct, Bind: bindDistinct(false)},
-		&Scalar{Name: "IN", Doc: "equal to one of a list", Signatures: []string{"(value, value, ...)"}, Deterministic: true, Cheap: true, NullCall: true,
-			Infer: inferIn, Bind: bindIn},
+		&Scalar{
+			Name: "IS DISTINCT FROM", Doc: "unequal, NULL being a value", Signatures: sigs, Deterministic: true, Cheap: true, NullCall: true,
+			Infer: inferDistinct, Bind: bindDistinct(true),
+		},
+		&Scalar{
+			Name: "IS NOT DISTINCT FROM", Doc: "equal, NULL being a value", Signatures: sigs, Deterministic: true, Cheap: true, NullCall: true,
+			Infer: inferDistinct, Bind: bindDistinct(false),
+		},
+		&Scalar{
+			Name: "IN", Doc: "equal to one of a list", Signatures: []string{"(value, value, ...)"}, Deterministic: true, Cheap: true, NullCall: true,
+			Infer: inferIn, Bind: bindIn,
+		},
 	)
 }
 

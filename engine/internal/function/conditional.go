@@ -11,23 +11,35 @@ import (
 
 func conditionals() []*Scalar {
 	return []*Scalar{
-		{Name: "IF", Doc: "the second argument when the first is TRUE, else the third", Signatures: []string{"(BOOLEAN, value, value)"},
-			Deterministic: true, NullCall: true, Lazy: LazyIf, Infer: inferIf},
-		{Name: "COALESCE", Doc: "the first argument that is not NULL", Signatures: []string{"(value, ...)"},
-			Deterministic: true, NullCall: true, Lazy: LazyCoalesce, Infer: inferCoalesce},
-		{Name: "IFNULL", Doc: "the first argument, or the second when that is NULL", Signatures: []string{"(value, value)"},
+		{
+			Name: "IF", Doc: "the second argument when the first is TRUE, else the third", Signatures: []string{"(BOOLEAN, value, value)"},
+			Deterministic: true, NullCall: true, Lazy: LazyIf, Infer: inferIf,
+		},
+		{
+			Name: "COALESCE", Doc: "the first argument that is not NULL", Signatures: []string{"(value, ...)"},
+			Deterministic: true, NullCall: true, Lazy: LazyCoalesce, Infer: inferCoalesce,
+		},
+		{
+			Name: "IFNULL", Doc: "the first argument, or the second when that is NULL", Signatures: []string{"(value, value)"},
 			Deterministic: true, NullCall: true, Lazy: LazyCoalesce, Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 				if len(args) != 2 {
 					return nil, sqltype.Type{}, ErrMismatch
 				}
 				return inferCoalesce(args)
-			}},
-		{Name: "NULLIF", Doc: "NULL when the arguments are equal, else the first", Signatures: []string{"(value, value)"},
-			Deterministic: true, NullCall: true, Infer: inferNullIf, Bind: bindNullIf},
-		{Name: "GREATEST", Doc: "the greatest of the arguments; NULL when one is NULL", Signatures: []string{"(value, value, ...)"},
-			Deterministic: true, Infer: inferExtreme, Bind: bindExtreme(kernel.Gt)},
-		{Name: "LEAST", Doc: "the least of the arguments; NULL when one is NULL", Signatures: []string{"(value, value, ...)"},
-			Deterministic: true, Infer: inferExtreme, Bind: bindExtreme(kernel.Lt)},
+			},
+		},
+		{
+			Name: "NULLIF", Doc: "NULL when the arguments are equal, else the first", Signatures: []string{"(value, value)"},
+			Deterministic: true, NullCall: true, Infer: inferNullIf, Bind: bindNullIf,
+		},
+		{
+			Name: "GREATEST", Doc: "the greatest of the arguments; NULL when one is NULL", Signatures: []string{"(value, value, ...)"},
+			Deterministic: true, Infer: inferExtreme, Bind: bindExtreme(kernel.Gt),
+		},
+		{
+			Name: "LEAST", Doc: "the least of the arguments; NULL when one is NULL", Signatures: []string{"(value, value, ...)"},
+			Deterministic: true, Infer: inferExtreme, Bind: bindExtreme(kernel.Lt),
+		},
 	}
 }
 

@@ -125,8 +125,14 @@ func TestCanCast(t *testing.T) {
 func TestBindCastIsComplete(t *testing.T) {
 	all := []sqltype.Type{
 		sqltype.BoolType, sqltype.TinyType, sqltype.SmallType, sqltype.IntType, sqltype.BigIntType, sqltype.FloatType, sqltype.DoubleType, sqltype.DecimalOf(10, 2),
-		{ID: sqltype.Char, Precision: 3}, sqltype.StringType, {ID: sqltype.Binary, Precision: 3}, sqltype.BytesType, sqltype.DateType, {ID: sqltype.Time},
-		sqltype.TimestampOf(3), sqltype.TimestampLTZOf(9), {ID: sqltype.IntervalDay}, {ID: sqltype.IntervalMonth},
+		{ID: sqltype.Char, Precision: 3},
+		sqltype.StringType,
+		{ID: sqltype.Binary, Precision: 3},
+		sqltype.BytesType, sqltype.DateType,
+		{ID: sqltype.Time},
+		sqltype.TimestampOf(3), sqltype.TimestampLTZOf(9),
+		{ID: sqltype.IntervalDay},
+		{ID: sqltype.IntervalMonth},
 	}
 	for _, from := range all {
 		for _, to := range all {

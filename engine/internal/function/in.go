@@ -174,10 +174,12 @@ func logic() []*Scalar {
 	out := []*Scalar{
 		{Name: "AND", Doc: "TRUE when all are, FALSE when one is FALSE", Signatures: []string{"(BOOLEAN, BOOLEAN)"}, Deterministic: true, Cheap: true, NullCall: true, Lazy: LazyAnd, Infer: all},
 		{Name: "OR", Doc: "TRUE when one is, FALSE when all are", Signatures: []string{"(BOOLEAN, BOOLEAN)"}, Deterministic: true, Cheap: true, NullCall: true, Lazy: LazyOr, Infer: all},
-		{Name: "NOT", Doc: "the opposite", Signatures: []string{"(BOOLEAN)"}, Deterministic: true, Cheap: true, Infer: inferTruth,
+		{
+			Name: "NOT", Doc: "the opposite", Signatures: []string{"(BOOLEAN)"}, Deterministic: true, Cheap: true, Infer: inferTruth,
 			Bind: func(Binding) (Kernel, error) {
 				return func(c *Call) (*vector.Vector, error) { return kernel.Not(c.Pool, c.Args[0]), nil }, nil
-			}},
+			},
+		},
 		isNull("IS NULL", "has no value", true, inferIsNull),
 		isNull("IS NOT NULL", "has a value", false, inferIsNull),
 		isNull("IS UNKNOWN", "is neither TRUE nor FALSE", true, inferIsTruth),
@@ -212,17 +214,21 @@ func inferIsNull(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 type infer = func(args []Arg) ([]sqltype.Type, sqltype.Type, error)
 
 func isNull(name, doc string, want bool, inf infer) *Scalar {
-	return &Scalar{Name: name, Doc: doc, Signatures: []string{"(value)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inf,
+	return &Scalar{
+		Name: name, Doc: doc, Signatures: []string{"(value)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inf,
 		Bind: func(Binding) (Kernel, error) {
 			return func(c *Call) (*vector.Vector, error) { return kernel.IsNull(c.Pool, c.Args[0], want), nil }, nil
-		}}
+		},
+	}
 }
 
 func isTruth(name, doc string, truth, negate bool) *Scalar {
-	return &Scalar{Name: name, Doc: doc, Signatures: []string{"(BOOLEAN)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inferIsTruth,
+	return &Scalar{
+		Name: name, Doc: doc, Signatures: []string{"(BOOLEAN)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inferIsTruth,
 		Bind: func(Binding) (Kernel, error) {
 			return func(c *Call) (*vector.Vector, error) {
 				return kernel.IsTruth(c.Pool, c.Args[0], truth, negate), nil
 			}, nil
-		}}
+		},
+	}
 }

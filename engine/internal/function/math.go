@@ -21,14 +21,22 @@ func mathFunctions() []*Scalar {
 			}, nil
 		}},
 		{Name: "SIGN", Doc: "-1, 0 or 1, in the type of the argument", Signatures: double, Deterministic: true, Infer: inferSame, Bind: bindSign},
-		{Name: "CEIL", Doc: "the next whole number up; a time rounded up to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
-			Deterministic: true, Infer: inferFloor, Bind: bindFloor(true)},
-		{Name: "FLOOR", Doc: "the next whole number down; a time rounded down to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
-			Deterministic: true, Infer: inferFloor, Bind: bindFloor(false)},
-		{Name: "ROUND", Doc: "rounded to digits after the point, half away from zero", Signatures: []string{"(number)", "(number, INT)"},
-			Deterministic: true, Infer: inferRound, Bind: bindRound},
-		{Name: "POWER", Doc: "the first argument raised to the second", Signatures: []string{"(number, number)"}, Deterministic: true,
-			Infer: inferDoubles(2), Bind: func(Binding) (Kernel, error) { return power, nil }},
+		{
+			Name: "CEIL", Doc: "the next whole number up; a time rounded up to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
+			Deterministic: true, Infer: inferFloor, Bind: bindFloor(true),
+		},
+		{
+			Name: "FLOOR", Doc: "the next whole number down; a time rounded down to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
+			Deterministic: true, Infer: inferFloor, Bind: bindFloor(false),
+		},
+		{
+			Name: "ROUND", Doc: "rounded to digits after the point, half away from zero", Signatures: []string{"(number)", "(number, INT)"},
+			Deterministic: true, Infer: inferRound, Bind: bindRound,
+		},
+		{
+			Name: "POWER", Doc: "the first argument raised to the second", Signatures: []string{"(number, number)"}, Deterministic: true,
+			Infer: inferDoubles(2), Bind: func(Binding) (Kernel, error) { return power, nil },
+		},
 		{Name: "SQRT", Doc: "the square root", Signatures: double, Deterministic: true, Infer: inferDoubles(1), Bind: bindDouble(sqrt)},
 		{Name: "LN", Doc: "the natural logarithm", Signatures: double, Deterministic: true, Infer: inferDoubles(1), Bind: bindDouble(ln)},
 		{Name: "LOG10", Doc: "the logarithm to base 10", Signatures: double, Deterministic: true, Infer: inferDoubles(1), Bind: bindDouble(log10)},

@@ -22,8 +22,10 @@ func nestedFunctions() []*Scalar {
 		{Name: "ARRAY", Doc: "an array of the values", Signatures: []string{"(value, ...)"}, Deterministic: true, NullCall: true, Infer: inferArray, Bind: bindArray},
 		{Name: "MAP", Doc: "a map of keys and values", Signatures: []string{"(key, value, ...)"}, Deterministic: true, NullCall: true, Infer: inferMap, Bind: bindMap},
 		{Name: Field, Doc: "a field of a row, NULL when the row is", Signatures: []string{"(ROW, name)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inferField, Bind: bindField},
-		{Name: Item, Doc: "the element of an array at a position from 1, or the value of a key in a map; NULL where there is none", Signatures: []string{"(ARRAY, INT)", "(MAP, key)"},
-			Deterministic: true, MayNull: true, Infer: inferItem, Bind: bindItem},
+		{
+			Name: Item, Doc: "the element of an array at a position from 1, or the value of a key in a map; NULL where there is none", Signatures: []string{"(ARRAY, INT)", "(MAP, key)"},
+			Deterministic: true, MayNull: true, Infer: inferItem, Bind: bindItem,
+		},
 		{Name: "CARDINALITY", Doc: "the number of elements of an array or entries of a map", Signatures: []string{"(ARRAY)", "(MAP)", "(MULTISET)"}, Deterministic: true, Infer: inferCardinality, Bind: bindCardinality},
 		{Name: "ELEMENT", Doc: "the only element of an array, NULL when it is empty", Signatures: []string{"(ARRAY)"}, Deterministic: true, MayNull: true, Infer: inferElement, Bind: bindElement},
 		{Name: "ARRAY_CONTAINS", Doc: "whether the value, which may be NULL, is an element of the array", Signatures: []string{"(ARRAY, element)"}, Deterministic: true, NullCall: true, Infer: inferContains, Bind: bindContains},

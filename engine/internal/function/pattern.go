@@ -22,10 +22,14 @@ func patternFunctions() []*Scalar {
 		{Name: "ILIKE", Doc: "matches a pattern of % and _ in any case", Signatures: like, Infer: inferStrings(2, 3, sqltype.BoolType), Bind: bindLike(true)},
 		{Name: "SIMILAR TO", Doc: "matches an SQL regular expression as a whole", Signatures: like, Infer: inferStrings(2, 3, sqltype.BoolType), Bind: bindSimilar},
 		{Name: "REGEXP", Doc: "contains a match of a regular expression", Signatures: regex, Infer: inferStrings(2, 2, sqltype.BoolType), Bind: bindRegexp},
-		{Name: "REGEXP_EXTRACT", Doc: "the match of a regular expression, or a group of it", Signatures: []string{"(STRING, STRING regex)", "(STRING, STRING regex, INT group)"},
-			MayNull: true, Infer: inferPattern("ss|ssi", sqltype.StringType), Bind: bindExtract},
-		{Name: "REGEXP_REPLACE", Doc: "with every match of a regular expression replaced", Signatures: []string{"(STRING, STRING regex, STRING)"},
-			Infer: inferStrings(3, 3, sqltype.StringType), Bind: bindRegexpReplace},
+		{
+			Name: "REGEXP_EXTRACT", Doc: "the match of a regular expression, or a group of it", Signatures: []string{"(STRING, STRING regex)", "(STRING, STRING regex, INT group)"},
+			MayNull: true, Infer: inferPattern("ss|ssi", sqltype.StringType), Bind: bindExtract,
+		},
+		{
+			Name: "REGEXP_REPLACE", Doc: "with every match of a regular expression replaced", Signatures: []string{"(STRING, STRING regex, STRING)"},
+			Infer: inferStrings(3, 3, sqltype.StringType), Bind: bindRegexpReplace,
+		},
 	}
 	for _, s := range list {
 		s.Deterministic = true

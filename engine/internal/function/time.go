@@ -12,26 +12,43 @@ import (
 func timeFunctions() []*Scalar {
 	str, ltz := sqltype.StringType, sqltype.TimestampLTZOf(3)
 	list := []*Scalar{
-		{Name: "EXTRACT", Doc: "a part of a time", Signatures: []string{"('unit', TIMESTAMP)", "('unit', DATE)", "('unit', TIME)", "('unit', INTERVAL)"},
-			Infer: inferExtract, Bind: bindExtractUnit},
-		{Name: "DATE_FORMAT", Doc: "a time written by a pattern such as 'yyyy-MM-dd HH:mm'", Signatures: []string{"(TIMESTAMP, STRING)", "(DATE, STRING)", "(STRING, STRING)"},
-			Infer: inferDateFormat, Bind: bindDateFormat},
-		{Name: "TO_DATE", Doc: "a string as a date, by a pattern if given; NULL when it is none", Signatures: []string{"(STRING)", "(STRING, STRING)"}, MayNull: true,
-			Infer: inferStrings(1, 2, sqltype.DateType), Bind: bindToTime},
-		{Name: "TO_TIMESTAMP", Doc: "a string as a timestamp, by a pattern if given; NULL when it is none", Signatures: []string{"(STRING)", "(STRING, STRING)"}, MayNull: true,
-			Infer: inferStrings(1, 2, sqltype.TimestampOf(3)), Bind: bindToTime},
-		{Name: "TO_TIMESTAMP_LTZ", Doc: "seconds (0) or milliseconds (3) since 1970, or a string, as an instant", MayNull: true,
-			Signatures: []string{"(number)", "(number, INT precision)", "(STRING)", "(STRING, STRING)"}, Infer: inferToInstant, Bind: bindToInstant},
-		{Name: "UNIX_TIMESTAMP", Doc: "a string in the session's time zone as seconds since 1970; the present without one", Signatures: []string{"()", "(STRING)", "(STRING, STRING)"}, Clock: true,
-			Infer: inferStrings(0, 2, sqltype.BigIntType), Bind: bindUnixTimestamp},
-		{Name: "FROM_UNIXTIME", Doc: "seconds since 1970 as text in the session's time zone", Signatures: []string{"(INT)", "(INT, STRING)"},
-			Infer: inferPattern("i|is", str), Bind: bindFromUnixtime},
+		{
+			Name: "EXTRACT", Doc: "a part of a time", Signatures: []string{"('unit', TIMESTAMP)", "('unit', DATE)", "('unit', TIME)", "('unit', INTERVAL)"},
+			Infer: inferExtract, Bind: bindExtractUnit,
+		},
+		{
+			Name: "DATE_FORMAT", Doc: "a time written by a pattern such as 'yyyy-MM-dd HH:mm'", Signatures: []string{"(TIMESTAMP, STRING)", "(DATE, STRING)", "(STRING, STRING)"},
+			Infer: inferDateFormat, Bind: bindDateFormat,
+		},
+		{
+			Name: "TO_DATE", Doc: "a string as a date, by a pattern if given; NULL when it is none", Signatures: []string{"(STRING)", "(STRING, STRING)"}, MayNull: true,
+			Infer: inferStrings(1, 2, sqltype.DateType), Bind: bindToTime,
+		},
+		{
+			Name: "TO_TIMESTAMP", Doc: "a string as a timestamp, by a pattern if given; NULL when it is none", Signatures: []string{"(STRING)", "(STRING, STRING)"}, MayNull: true,
+			Infer: inferStrings(1, 2, sqltype.TimestampOf(3)), Bind: bindToTime,
+		},
+		{
+			Name: "TO_TIMESTAMP_LTZ", Doc: "seconds (0) or milliseconds (3) since 1970, or a string, as an instant", MayNull: true,
+			Signatures: []string{"(number)", "(number, INT precision)", "(STRING)", "(STRING, STRING)"}, Infer: inferToInstant, Bind: bindToInstant,
+		},
+		{
+			Name: "UNIX_TIMESTAMP", Doc: "a string in the session's time zone as seconds since 1970; the present without one", Signatures: []string{"()", "(STRING)", "(STRING, STRING)"}, Clock: true,
+			Infer: inferStrings(0, 2, sqltype.BigIntType), Bind: bindUnixTimestamp,
+		},
+		{
+			Name: "FROM_UNIXTIME", Doc: "seconds since 1970 as text in the session's time zone", Signatures: []string{"(INT)", "(INT, STRING)"},
+			Infer: inferPattern("i|is", str), Bind: bindFromUnixtime,
+		},
 		{Name: "TIMESTAMPADD", Doc: "a time moved by so many units", Signatures: []string{"('unit', INT, TIMESTAMP)", "('unit', INT, DATE)"}, Infer: inferTimestampAdd, Bind: bindTimestampAdd},
-		{Name: "TIMESTAMPDIFF", Doc: "the number of whole units from the first time to the second", Signatures: []string{"('unit', TIMESTAMP, TIMESTAMP)", "('unit', DATE, DATE)"},
-			Infer: inferTimestampDiff, Bind: bindTimestampDiff},
+		{
+			Name: "TIMESTAMPDIFF", Doc: "the number of whole units from the first time to the second", Signatures: []string{"('unit', TIMESTAMP, TIMESTAMP)", "('unit', DATE, DATE)"},
+			Infer: inferTimestampDiff, Bind: bindTimestampDiff,
+		},
 	}
 	for _, unit := range []string{"YEAR", "QUARTER", "MONTH", "WEEK", "DAYOFYEAR", "DAYOFMONTH", "DAYOFWEEK", "HOUR", "MINUTE", "SECOND"} {
-		list = append(list, &Scalar{Name: unit, Doc: strings.ToLower(unit) + " of a time", Signatures: []string{"(TIMESTAMP)", "(DATE)", "(TIME)"},
+		list = append(list, &Scalar{
+			Name: unit, Doc: strings.ToLower(unit) + " of a time", Signatures: []string{"(TIMESTAMP)", "(DATE)", "(TIME)"},
 			Infer: func(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 				if len(args) != 1 || args[0].Type.IsNumeric() {
 					return nil, sqltype.BigIntType, ErrMismatch
@@ -41,7 +58,8 @@ func timeFunctions() []*Scalar {
 			},
 			Bind: func(b Binding) (Kernel, error) {
 				return extractKernel(unit, b.Args[0].Type, b.Zone)
-			}})
+			},
+		})
 	}
 	for _, s := range list {
 		s.Deterministic = true

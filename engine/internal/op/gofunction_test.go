@@ -30,6 +30,7 @@ func (b *balance) Accumulate(r gofunction.Row) error {
 	b.Rows++
 	return nil
 }
+
 func (b *balance) Retract(r gofunction.Row) error { b.Sum -= r.Int(0) * r.Int(1); b.Rows--; return nil }
 
 func (b *balance) Value() (any, error) {

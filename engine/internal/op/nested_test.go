@@ -61,8 +61,10 @@ func TestJoinNested(t *testing.T) {
 func TestAggregateNested(t *testing.T) {
 	t.Parallel()
 	for _, updating := range []bool{false, true} {
-		spec := op.AggregateSpec{Input: nestedInput.Types(), Keys: []int{2, 1}, Updating: updating,
-			Calls: []*expr.Aggregate{aggregate("SUM", false, nil, column(nestedInput, "k")), aggregate("COUNT", true, nil, column(nestedInput, "r"))}}
+		spec := op.AggregateSpec{
+			Input: nestedInput.Types(), Keys: []int{2, 1}, Updating: updating,
+			Calls: []*expr.Aggregate{aggregate("SUM", false, nil, column(nestedInput, "k")), aggregate("COUNT", true, nil, column(nestedInput, "r"))},
+		}
 		got := exectest.Run(t, exectest.Case{
 			New:   func() (exec.Operator, error) { return op.NewAggregate(spec) },
 			Kinds: [][]vector.Kind{nestedInput.Kinds()},

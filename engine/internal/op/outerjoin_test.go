@@ -167,27 +167,47 @@ func TestOuterJoinChangelog(t *testing.T) {
 		events []exectest.Event
 		want   []string
 	}{
-		{op.LeftJoin, onID,
-			[]exectest.Event{exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(1, "-U A 1 0"),
-				exectest.Rows(1, "-D B 1 0"), exectest.Rows(0, "-U 1 a 0"), exectest.Rows(0, "+I NULL n 0")},
-			[]string{"+I a NULL", "-D a NULL", "+I a A", "+I a B", "-D a A", "-D a B", "+I a NULL", "-D a NULL", "+I n NULL"}},
-		{op.LeftJoin, filtered, // a failed condition pads
+		{
+			op.LeftJoin, onID,
+			[]exectest.Event{
+				exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(1, "-U A 1 0"),
+				exectest.Rows(1, "-D B 1 0"), exectest.Rows(0, "-U 1 a 0"), exectest.Rows(0, "+I NULL n 0"),
+			},
+			[]string{"+I a NULL", "-D a NULL", "+I a A", "+I a B", "-D a A", "-D a B", "+I a NULL", "-D a NULL", "+I n NULL"},
+		},
+		{
+			op.LeftJoin, filtered, // a failed condition pads
 			[]exectest.Event{exectest.Rows(1, "+I A 1 3"), exectest.Rows(0, "+I 1 a 5"), exectest.Rows(1, "+I B 1 5"), exectest.Rows(1, "-D A 1 3"), exectest.Rows(1, "-D B 1 5")},
-			[]string{"+I a NULL", "-D a NULL", "+I a B", "-D a B", "+I a NULL"}},
-		{op.RightJoin, onID,
+			[]string{"+I a NULL", "-D a NULL", "+I a B", "-D a B", "+I a NULL"},
+		},
+		{
+			op.RightJoin, onID,
 			[]exectest.Event{exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 2 0"), exectest.Rows(0, "+I 2 b 0"), exectest.Rows(0, "-D 1 a 0")},
-			[]string{"+I a A", "+I NULL B", "-D NULL B", "+I b B", "-D a A", "+I NULL A"}},
-		{op.FullJoin, filtered,
+			[]string{"+I a A", "+I NULL B", "-D NULL B", "+I b B", "-D a A", "+I NULL A"},
+		},
+		{
+			op.FullJoin, filtered,
 			[]exectest.Event{exectest.Rows(0, "+I 1 a 5"), exectest.Rows(1, "+I A 1 3"), exectest.Rows(1, "+I B 1 7"), exectest.Rows(0, "-D 1 a 5"), exectest.Rows(1, "-D B 1 7")},
-			[]string{"+I a NULL", "+I NULL A", "-D a NULL", "+I a B", "-D a B", "+I NULL B", "-D NULL B"}},
-		{op.SemiJoin, joinTest{left: onID.left, right: onID.right, output: []int{1}},
-			[]exectest.Event{exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(0, "+U 1 b 0"), exectest.Rows(1, "-D A 1 0"),
-				exectest.Rows(1, "-D B 1 0"), exectest.Rows(0, "+I NULL n 0")},
-			[]string{"+I a", "+U b", "-D b", "-D a"}},
-		{op.AntiJoin, joinTest{left: onID.left, right: onID.right, output: []int{1}},
-			[]exectest.Event{exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(1, "-D A 1 0"), exectest.Rows(1, "-D B 1 0"),
-				exectest.Rows(0, "-U 1 a 0"), exectest.Rows(0, "+I NULL n 0")},
-			[]string{"+I a", "-D a", "+I a", "-U a", "+I n"}},
+			[]string{"+I a NULL", "+I NULL A", "-D a NULL", "+I a B", "-D a B", "+I NULL B", "-D NULL B"},
+		},
+		{
+			op.SemiJoin,
+			joinTest{left: onID.left, right: onID.right, output: []int{1}},
+			[]exectest.Event{
+				exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(0, "+U 1 b 0"), exectest.Rows(1, "-D A 1 0"),
+				exectest.Rows(1, "-D B 1 0"), exectest.Rows(0, "+I NULL n 0"),
+			},
+			[]string{"+I a", "+U b", "-D b", "-D a"},
+		},
+		{
+			op.AntiJoin,
+			joinTest{left: onID.left, right: onID.right, output: []int{1}},
+			[]exectest.Event{
+				exectest.Rows(0, "+I 1 a 0"), exectest.Rows(1, "+I A 1 0"), exectest.Rows(1, "+I B 1 0"), exectest.Rows(1, "-D A 1 0"), exectest.Rows(1, "-D B 1 0"),
+				exectest.Rows(0, "-U 1 a 0"), exectest.Rows(0, "+I NULL n 0"),
+			},
+			[]string{"+I a", "-D a", "+I a", "-U a", "+I n"},
+		},
 	}
 	for _, test := range tests {
 		var all []exectest.Event

@@ -111,8 +111,11 @@ func TestSetOperationChangelog(t *testing.T) {
 			{"+I 1 a 0", "+I 2 NULL 0", "+I 3 c NaN"}, {"-D 1 a 0", "-D 2 NULL 0"}, {"+I 2 NULL 0"}, {"-D 3 c NaN", "+I 4 d 0"}, {"+I 5 e 0"},
 		}},
 		{true, true, [][]string{
-			{"+I 1 a 0", "+I 1 a 0", "+I 2 NULL 0", "+I 3 c NaN"}, {"-D 1 a 0", "-D 2 NULL 0"}, {"-D 1 a 0", "+I 2 NULL 0"},
-			{"-D 3 c NaN", "+I 4 d 0"}, {"+I 5 e 0"},
+			{"+I 1 a 0", "+I 1 a 0", "+I 2 NULL 0", "+I 3 c NaN"},
+			{"-D 1 a 0", "-D 2 NULL 0"},
+			{"-D 1 a 0", "+I 2 NULL 0"},
+			{"-D 3 c NaN", "+I 4 d 0"},
+			{"+I 5 e 0"},
 		}},
 		{false, false, [][]string{{}, {"+I 1 a 0", "+I 2 NULL 0"}, {"-D 2 NULL 0"}, {"+I 3 c NaN"}, {}}},
 		{false, true, [][]string{{}, {"+I 1 a 0", "+I 2 NULL 0"}, {"-D 2 NULL 0", "+I 1 a 0"}, {"-D 1 a 0", "+I 3 c NaN"}, {}}},

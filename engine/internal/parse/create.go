@@ -6,7 +6,7 @@ import "github.com/weirdb/weir/engine/errs"
 type creation struct {
 	first                            int
 	orReplace, temporary, system     bool
-	materialized, ifNotExists        bool
+	materialized                     bool
 	temporaryAt, systemAt, replaceAt errs.Position
 }
 

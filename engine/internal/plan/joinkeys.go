@@ -171,7 +171,7 @@ func equality(cond expr.Expr) (a, b expr.Expr, nullSafe, ok bool) {
 		return c.Args[0], c.Args[1], true, true
 	case function.MustScalar("OR"):
 		for i, side := range c.Args {
-			a, b, nullSafe, ok = equality(side)
+			a, b, _, ok = equality(side)
 			if ok && len(c.Args) == 2 && bothNull(c.Args[1-i], a, b) {
 				return a, b, true, true
 			}

@@ -319,8 +319,10 @@ func TestRowsAgainstMap(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", name, keys), func(t *testing.T) {
 				forEachCase(t, func(t *testing.T, opt Options, k keyCase) {
 					const seed = 17
-					w := &rowsWalk{t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, rows: rows,
-						want: map[string]map[testRow]int64{}, pool: vector.NewCheckedPool(), keys: keys}
+					w := &rowsWalk{
+						t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, rows: rows,
+						want: map[string]map[testRow]int64{}, pool: vector.NewCheckedPool(), keys: keys,
+					}
 					w.open()
 					for i := range 40 {
 						w.add(w.r.IntN(80))

@@ -129,7 +129,8 @@ func (w *valuesWalk) process() {
 			w.t.Fatalf("key %x: slot %d, create %v, expected %v", names[i], s, create, there)
 		}
 		if s != None && create {
-			w.want[names[i]] = w.want[names[i]]
+			zero := w.want[names[i]] // of a new entry
+			w.want[names[i]] = zero
 		}
 		if s != None && w.read(s) != w.want[names[i]] {
 			w.t.Fatalf("key %x: %v, want %v", names[i], w.read(s), w.want[names[i]])
@@ -255,8 +256,10 @@ func (w *valuesWalk) restart() {
 func TestValuesAgainstMap(t *testing.T) {
 	forEachCase(t, func(t *testing.T, opt Options, k keyCase) {
 		const seed = 11
-		w := &valuesWalk{t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt,
-			want: map[string]model{}, held: map[string]model{}, pool: vector.NewCheckedPool()}
+		w := &valuesWalk{
+			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt,
+			want: map[string]model{}, held: map[string]model{}, pool: vector.NewCheckedPool(),
+		}
 		w.open()
 		for range 150 {
 			for range w.r.IntN(4) {
