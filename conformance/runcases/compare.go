@@ -202,6 +202,10 @@ func appendValue(c *vector.ColumnBuilder, t sqltype.Type, v any) error {
 			c.AppendString(raw)
 			return nil
 		}
+		if t.IsString() { // also one that is too long for its type
+			c.AppendString(v)
+			return nil
+		}
 		return rows.AppendValue(c, t, v)
 	case []any:
 		if t.IsBinary() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -74,8 +75,6 @@ func (c *Case) missing(set settings) skip {
 	switch {
 	case len(c.SQL) == 0:
 		return "Table API"
-	case c.Config["table.exec.sink.type-length-enforcer"] == "TRIM_PAD":
-		return "option table.exec.sink.type-length-enforcer"
 	case c.Config["table.exec.sink.nested-constraint-enforcer"] != nil:
 		return "option table.exec.sink.nested-constraint-enforcer"
 	case set.restart && c.Restart, c.Sensitive != nil && !c.miniBatch():
@@ -94,6 +93,10 @@ func (c *Case) check(ctx context.Context, set settings) error {
 		return err
 	}
 	cfg := scenario.Config{BatchSize: set.batch, Parallelism: set.parallel, Stepwise: set.rowByRow(), Functions: functions}
+	if strings.Contains(strings.Join(append(c.SQL, c.SetupSQL...), " "), "TO_CHANGELOG") {
+		// What is compared are changes, and not what they come to.
+		cfg.BatchSize, cfg.Stepwise = 1, true
+	}
 	if c.miniBatch() {
 		// Changes of rows that come together are sent as one. Which those are depends on
 		// where the origin cuts its mini-batches: after a number of rows, or nowhere
@@ -279,6 +282,15 @@ func parseMode(text string) (sqltype.ChangelogMode, error) {
 // execute runs the case's statements, feeds its rows, and returns what each sink
 // received.
 func (c *Case) execute(ctx context.Context, s *scenario.Session, steps []Step) (map[string]*scenario.Result, error) {
+	for _, key := range slices.Sorted(maps.Keys(c.Config)) {
+		if !strings.HasPrefix(key, "table.exec.sink.") {
+			continue // batches and plans are ours to choose
+		}
+		err := s.Execute(ctx, fmt.Sprintf("SET '%s' = '%v'", key, c.Config[key]))
+		if code := errs.CodeOf(err); err != nil && code != errs.NotFound && code != errs.Option {
+			return nil, err
+		}
+	}
 	for _, sql := range c.SetupSQL {
 		if err := s.Execute(ctx, sql); err != nil {
 			return nil, err
