@@ -2,7 +2,8 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, scans, exchanges, changelog, sinks, share, updates, ids.
+// simplify, filters, columns, scans, exchanges, changelog, sinks, share, updates, determinism,
+// ids.
 package plan
 
 import (
@@ -52,6 +53,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},
 		{"share", whole(share, s.Options.ReuseSubPlan)},
 		{"updates", dropUpdateBefore},
+		{"determinism", each(checkDeterminism)},
 		{"ids", whole(assignIDs, true)},
 	} {
 		if err := pass.run(roots); err != nil {
