@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -209,5 +210,30 @@ func TestIDsAreStable(t *testing.T) {
 	agg2, join2 := id(`INSERT INTO out1 SELECT a.k, COUNT(*) + 1 FROM t a JOIN t b ON a.k = b.k WHERE a.v > 3 AND a.v < b.v GROUP BY a.k HAVING COUNT(*) > 1`)
 	if agg != agg2 || join != join2 || agg == join {
 		t.Errorf("ids changed: %s %s, then %s %s", agg, join, agg2, join2)
+	}
+}
+
+// A shared operator keeps its id when its INSERTs change places.
+func TestIDsOfSharedOperators(t *testing.T) {
+	s := catalog.New(connector.NewRegistry(testConnector{})).NewSession()
+	const ddl = `CREATE TABLE t (k INT, v INT) WITH ('connector' = 'test');
+		CREATE TABLE out1 (k INT, v BIGINT) WITH ('connector' = 'test', 'changes' = 'retract');
+		CREATE TABLE out2 (k INT, v BIGINT) WITH ('connector' = 'test', 'changes' = 'retract');
+		CREATE VIEW counts AS SELECT k, COUNT(*) AS n FROM t GROUP BY k`
+	if err := execute(s, ddl); err != nil {
+		t.Fatal(err)
+	}
+	const first, second = "INSERT INTO out1 SELECT * FROM counts WHERE n > 1;", "INSERT INTO out2 SELECT * FROM counts;"
+	var want map[string]string
+	for _, sql := range []string{first + second, second + first} {
+		p, _, err := build(s, "EXECUTE STATEMENT SET BEGIN "+sql+" END", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := ids(t, p); want == nil {
+			want = got
+		} else if !maps.Equal(got, want) {
+			t.Errorf("ids changed: %v, then %v", want, got)
+		}
 	}
 }
