@@ -18,7 +18,7 @@ type Case struct {
 	Config   map[string]any
 	SetupSQL []string `json:"setup_sql"`
 
-	Functions []struct{ Name, Kind string }
+	Functions []Function
 	Tables    []Table
 	Sinks     []Sink
 	SQL       []string
@@ -32,6 +32,9 @@ type Case struct {
 
 	dir string // of the file, for the files that it names
 }
+
+// Function is one that the case describes in words.
+type Function struct{ Name, Kind string }
 
 // Table is a source.
 type Table struct {

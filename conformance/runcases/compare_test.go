@@ -132,3 +132,75 @@ FAILED b (x)
 		t.Errorf("got %v\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
+
+func TestDeletesByKey(t *testing.T) {
+	got := result([]int{0}, change(vector.Insert, "a", "1.0"), change(vector.Delete, "a", "1.0"))
+	want := Expected{Strict: "changelog", Changelog: []Row{{"+I", "a", json.Number("1")}, {"-D", "a", json.Number("-1")}}}
+	if want.compare(got, true) == nil {
+		t.Error("a filler was taken for a value")
+	}
+	want, got, err := want.deletingByKey(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := want.compare(got, true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestOrdersOfArrival(t *testing.T) {
+	phase2 := map[string]any{"phase": json.Number("2")}
+	c := Case{
+		Config: map[string]any{"table.exec.mini-batch.enabled": true, "table.exec.mini-batch.size": json.Number("1")},
+		Tables: []Table{{Name: "a", Rows: []Row{{"+I", "1"}, {"+I", "2"}, {"+I", "3", phase2}}}, {Name: "b", Rows: []Row{{"+I", "x"}}}},
+	}
+	text := func(steps []Step) string {
+		var out []string
+		for _, s := range steps {
+			switch {
+			case s.Sync:
+				out = append(out, "sync")
+			case s.Feed == "":
+				out = append(out, "pass")
+			}
+			for _, r := range s.Rows {
+				out = append(out, s.Feed+r[1].(string))
+			}
+		}
+		return strings.Join(out, " ")
+	}
+	for want, steps := range map[string][]Step{
+		"a1 a2 bx pass a3":      c.steps(),
+		"bx a1 a2 pass a3":      c.backwards(),
+		"a1 bx a2 pass a3":      c.inTurn(),
+		"a1 sync a2 bx pass a3": c.cut(1),
+	} {
+		if got := text(steps); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	for _, f := range functions() {
+		if err := f.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+	for want, c := range map[string]Case{
+		"the case's function f":         {Functions: []Function{{Name: "f", Kind: "scalar"}}},
+		"":                              {},
+		"user-defined function (table)": {Functions: []Function{{Name: "udf1", Kind: "table"}}},
+	} {
+		_, err := c.functions()
+		if len(c.Functions) == 0 {
+			if err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
