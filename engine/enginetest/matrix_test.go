@@ -1,0 +1,449 @@
+package enginetest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/enginetest"
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/ref"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// matrixOperators has a query for every operator over t and t2 (a, b, g, v), whose
+// key is (a, b), and u (k, w), whose key is k. {C} are the columns of t that the
+// query passes on, {l.C} the same of alias l.
+var matrixOperators = []struct{ name, sql string }{
+	{"scan", "SELECT {C} FROM t"},
+	{"calc", "SELECT {C}, v + 1 AS x FROM t"},
+	{"filter", "SELECT {C} FROM t WHERE v > 0"},
+	{"filter by key", "SELECT {C} FROM t WHERE a > 0"},
+	{"filter to a constant", "SELECT {C} FROM t WHERE b = 1"},
+	{"union all", "SELECT {C} FROM t UNION ALL SELECT {C} FROM t2"},
+	{"union", "SELECT {C} FROM t UNION SELECT {C} FROM t2"},
+	{"intersect", "SELECT {C} FROM t INTERSECT SELECT {C} FROM t2"},
+	{"intersect all", "SELECT {C} FROM t INTERSECT ALL SELECT {C} FROM t2"},
+	{"except", "SELECT {C} FROM t EXCEPT SELECT {C} FROM t2"},
+	{"except all", "SELECT {C} FROM t EXCEPT ALL SELECT {C} FROM t2"},
+	{"distinct", "SELECT DISTINCT {C} FROM t"},
+	{"group, then project", "SELECT {C}, n, x FROM (SELECT a, b, g, MIN(v) AS v, COUNT(*) AS n, SUM(v) AS x FROM t GROUP BY a, b, g) AS q"},
+	{"project, then group", "SELECT {C}, COUNT(*) AS n FROM t GROUP BY {C}"},
+	{"group by another column", "SELECT g, COUNT(*) AS n, MAX(v) AS x FROM (SELECT {C} FROM t) AS q GROUP BY g"},
+	{"distinct aggregates", "SELECT g, COUNT(DISTINCT v) AS n, SUM(DISTINCT v) AS x FROM (SELECT {C} FROM t) AS q GROUP BY g"},
+	{"having", "SELECT g, SUM(v) AS x FROM (SELECT {C} FROM t) AS q GROUP BY g HAVING COUNT(*) > 1"},
+	{"rollup", "SELECT g, v, COUNT(*) AS n FROM (SELECT {C} FROM t) AS q GROUP BY ROLLUP (g, v)"},
+	{"global aggregate", "SELECT COUNT(*) AS n, SUM(v) AS x, MIN(g) AS y FROM (SELECT {C} FROM t) AS q"},
+	{"global distinct aggregate", "SELECT COUNT(DISTINCT v) AS n, MAX(g) AS x FROM (SELECT {C} FROM t) AS q"},
+	{"two aggregates", "SELECT n, COUNT(*) AS m FROM (SELECT g, COUNT(*) AS n FROM (SELECT {C} FROM t) AS p GROUP BY g) AS q GROUP BY n"},
+	{"inner join", "SELECT {l.C}, r.k, r.w FROM t AS l JOIN u AS r ON l.g = r.k"},
+	{"left join", "SELECT {l.C}, r.k, r.w FROM t AS l LEFT JOIN u AS r ON l.g = r.k"},
+	{"right join", "SELECT {l.C}, r.k, r.w FROM t AS l RIGHT JOIN u AS r ON l.g = r.k"},
+	{"full join", "SELECT {l.C}, r.k, r.w FROM t AS l FULL JOIN u AS r ON l.g = r.k"},
+	{"inner join by key", "SELECT {l.C}, r.w FROM t AS l JOIN t2 AS r0 ON l.a = r0.a AND l.b = r0.b JOIN u AS r ON l.a = r.k"},
+	{"left join with a condition", "SELECT {l.C}, r.w FROM t AS l LEFT JOIN u AS r ON l.a = r.k AND l.v > r.w"},
+	{"full join by key", "SELECT {l.C}, r.w FROM t AS l FULL JOIN u AS r ON l.a = r.k"},
+	{"cross join", "SELECT {l.C}, r.w FROM t AS l CROSS JOIN u AS r"},
+	{"self join", "SELECT {l.C}, r.v AS x FROM t AS l JOIN t AS r ON l.a = r.a AND l.b = r.b"},
+	{"semi join", "SELECT {C} FROM t WHERE g IN (SELECT k FROM u WHERE w > 0)"},
+	{"null-aware anti join", "SELECT {C} FROM t WHERE g NOT IN (SELECT w FROM u)"},
+	{"correlated semi join", "SELECT {C} FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.k = t.g)"},
+	{"anti join", "SELECT {C} FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.k = t.g)"},
+	{"subquery as a value", "SELECT {C}, (SELECT MAX(w) FROM u) AS x FROM t"},
+	{"join of aggregates", "SELECT g, n, m FROM (SELECT g, COUNT(*) AS n FROM (SELECT {C} FROM t) AS p GROUP BY g) AS x FULL JOIN (SELECT k, SUM(w) AS m FROM u GROUP BY k) AS y ON x.g = y.k"},
+	{"order by", "SELECT {C} FROM t ORDER BY {C}"},
+	{"order by, limit", "SELECT {C} FROM t ORDER BY v DESC, {C} LIMIT 3 OFFSET 1"},
+	{"limit", "SELECT {C} FROM t LIMIT 3"},
+	{"aggregate of the first", "SELECT g, SUM(v) AS x FROM (SELECT * FROM (SELECT {C} FROM t) AS p ORDER BY v, {C} LIMIT 4) AS q GROUP BY g"},
+}
+
+// matrixKeys says what becomes of the key of t.
+var matrixKeys = []struct {
+	name    string
+	columns []string
+	keyed   bool
+}{
+	{"no key", []string{"a", "b", "g", "v"}, false},
+	{"key kept", []string{"a", "b", "g", "v"}, true},
+	{"key narrowed", []string{"a", "g", "v"}, true},
+	{"key dropped", []string{"g", "v"}, true},
+}
+
+// matrixSinks are the tables that are written.
+var matrixSinks = []struct {
+	name   string
+	mode   sqltype.ChangelogMode
+	key    func(keys [][]int, columns int) []int // nil: none such
+	option string                                // 'upsert-materialize', or the end of INSERT
+}{
+	{"append", sqltype.AppendMode, nil, ""},
+	{"retract", sqltype.RetractMode, nil, ""},
+	{"upsert by a key of the query", sqltype.UpsertMode, firstKey, ""},
+	{"upsert by its last key", sqltype.UpsertMode, lastKey, ""},
+	{"upsert by a wider key", sqltype.UpsertMode, widerKey, ""},
+	{"upsert by another key", sqltype.UpsertMode, otherKey, ""},
+	{"upsert by another key, materialized", sqltype.UpsertMode, otherKey, "auto"},
+	{"upsert by a key of the query, materialized", sqltype.UpsertMode, firstKey, "force"},
+	{"upsert by another key, the first row kept", sqltype.UpsertMode, otherKey, "ON CONFLICT DO NOTHING"},
+}
+
+func firstKey(keys [][]int, _ int) []int {
+	if len(keys) == 0 || len(keys[0]) == 0 {
+		return nil
+	}
+	return keys[0]
+}
+
+func lastKey(keys [][]int, _ int) []int {
+	if len(keys) < 2 {
+		return nil
+	}
+	return keys[len(keys)-1]
+}
+
+func widerKey(keys [][]int, columns int) []int {
+	for c := range columns {
+		if len(keys) > 0 && !slices.Contains(keys[0], c) {
+			return append(slices.Clone(keys[0]), c)
+		}
+	}
+	return nil
+}
+
+// otherKey is a column that has no key of the query in it.
+func otherKey(keys [][]int, columns int) []int {
+	for c := columns - 1; c >= 0; c-- {
+		if !slices.ContainsFunc(keys, func(k []int) bool { return len(k) == 0 || len(k) == 1 && k[0] == c }) {
+			return []int{c}
+		}
+	}
+	return nil
+}
+
+// matrixTable has the given columns, the first of which are the key when keyed.
+func matrixTable(r *rand.Rand, name string, mode sqltype.ChangelogMode, keyed bool, key int, columns ...string) *randomTable {
+	t := &randomTable{name: name, mode: mode, splits: 2}
+	for i, c := range columns {
+		typ := sqltype.IntType
+		if i < key {
+			typ = typ.Required()
+		}
+		t.schema = append(t.schema, sqltype.Column{Name: c, Type: typ})
+	}
+	t.key = key // of the values drawn
+	for i := range 14 {
+		s := step{id: r.IntN(6), apart: r.IntN(4) == 0, keyful: r.IntN(2) == 0}
+		if mode.InsertOnly() {
+			s.id = i
+		}
+		if mode.InsertOnly() || r.IntN(4) > 0 {
+			s.row = t.randomRow(r, s.id)
+		}
+		t.steps = append(t.steps, s)
+	}
+	if !keyed {
+		t.key = 0
+	}
+	return t
+}
+
+// matrixLibrary is a library whose written table takes what a sink of the matrix does.
+type matrixLibrary struct {
+	*library
+	mode sqltype.ChangelogMode
+}
+
+func (l matrixLibrary) Sink(*connector.Table, connector.Options) (connector.Sink, error) {
+	return matrixSink{l.sink, l.mode}, nil
+}
+
+type matrixSink struct {
+	*capture
+	mode sqltype.ChangelogMode
+}
+
+func (s matrixSink) Mode() sqltype.ChangelogMode { return s.mode }
+
+// cell is one combination.
+type cell struct {
+	op, input, keys, sink int
+	round                 int // of other rows
+}
+
+var matrixInputs = []sqltype.ChangelogMode{sqltype.AppendMode, sqltype.RetractMode, sqltype.UpsertMode}
+
+func (c cell) String() string {
+	return fmt.Sprintf("%s, input %s, %s, sink %s", matrixOperators[c.op].name, matrixInputs[c.input], matrixKeys[c.keys].name, matrixSinks[c.sink].name)
+}
+
+func (c cell) seed() uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, matrixOperators[c.op].name, c.input, c.keys, c.round)
+	return h.Sum64()
+}
+
+// query is the cell's query.
+func (c cell) query() string {
+	cols := matrixKeys[c.keys].columns
+	return strings.NewReplacer("{C}", strings.Join(cols, ", "), "{l.C}", "l."+strings.Join(cols, ", l.")).Replace(matrixOperators[c.op].sql)
+}
+
+// session opens an engine with the cell's tables.
+func (c cell) session(ctx context.Context) (*trial, *session, error) {
+	r := rand.New(rand.NewPCG(c.seed(), 5))
+	mode, keyed := matrixInputs[c.input], matrixKeys[c.keys].keyed
+	t := &trial{tables: []*randomTable{
+		matrixTable(r, "t", mode, keyed, 2, "a", "b", "g", "v"),
+		matrixTable(r, "t2", mode, keyed, 2, "a", "b", "g", "v"),
+		matrixTable(r, "u", mode, keyed, 1, "k", "w"),
+	}}
+	lib := matrixLibrary{&library{tables: t.tables, sink: &capture{}}, matrixSinks[c.sink].mode}
+	e, err := engine.Open(ctx, engine.Config{Connectors: []connector.Connector{lib}})
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &session{Engine: e, sink: lib.sink}
+	for _, tab := range t.tables {
+		if err := s.declare(ctx, tab.declaration(), ""); err != nil {
+			e.Close()
+			return nil, nil, err
+		}
+	}
+	return t, s, nil
+}
+
+func (s *session) declare(ctx context.Context, declaration, option string) error {
+	declaration = strings.TrimSuffix(strings.TrimSuffix(declaration, " retract"), " upsert")
+	if option != "" {
+		option = ", 'upsert-materialize' = '" + option + "'"
+	}
+	_, err := s.ExecuteSQL(ctx, "CREATE TABLE "+declaration+" WITH ('connector' = 'random'"+option+")")
+	return err
+}
+
+// errNoCell says that a combination does not exist.
+var errNoCell = errors.New("there is no such combination")
+
+// target creates the table that is written and completes the statement. It returns
+// the changes that the query makes.
+func (c cell) target(ctx context.Context, s *session) (mode sqltype.ChangelogMode, err error) {
+	s.sql = c.query()
+	p, err := s.Plan(ctx, s.sql, false)
+	if err != nil {
+		return 0, err
+	}
+	traits, schema := p.Roots[0].Traits(), p.Roots[0].Schema()
+	mode = traits.Mode
+	sink := matrixSinks[c.sink]
+	var key []int
+	if sink.key != nil {
+		var keys [][]int
+		for _, k := range traits.Keys {
+			keys = append(keys, k.Columns)
+		}
+		if key = sink.key(keys, len(schema)); key == nil {
+			return 0, errNoCell
+		}
+		s.sink.key = key
+	}
+	result := &randomTable{name: "result", schema: slices.Clone(schema), mode: sink.mode}
+	s.sink.types = schema.Types()
+	where := ""
+	for _, k := range key {
+		if !schema[k].Type.NotNull {
+			where += []string{" WHERE ", " AND "}[min(len(where), 1)] + schema[k].Name + " IS NOT NULL"
+		}
+	}
+	if where != "" {
+		s.sql = "SELECT * FROM (" + s.sql + ") AS q" + where
+		if p, err = s.Plan(ctx, s.sql, false); err != nil {
+			return 0, err
+		}
+		mode = p.Roots[0].Traits().Mode
+	}
+	s.sql = "INSERT INTO result " + s.sql
+	option := sink.option
+	if strings.HasPrefix(option, "ON CONFLICT") {
+		s.sql += " " + option
+		option = ""
+	}
+	return mode, s.declare(ctx, result.declare(key), option)
+}
+
+// refused reports whether the cell is one that must be.
+func (c cell) refused(query sqltype.ChangelogMode) bool {
+	switch matrixSinks[c.sink].name {
+	case "append", "upsert by another key":
+		return !query.InsertOnly()
+	}
+	return false
+}
+
+// refusals are the errors that refuse a cell. Each names what is in the way.
+var refusals = []*regexp.Regexp{
+	regexp.MustCompile(`^table "result" only takes inserts, but the table "\w+" changes: its source has `),
+	regexp.MustCompile(`^table "result" only takes inserts, but (GROUP BY .+|the aggregation .+|the \w+( \w+)? join|EXCEPT|Sort) \(line 1:\d+\) updates its results$`),
+	regexp.MustCompile(`^the primary key \(\w+\) of table "result" does not identify the query's rows: (the query has no key|the query's rows are identified by \(.+\))$`),
+	regexp.MustCompile(`^table "(t|t2|u)" has updates without the rows that they replace, and no key$`),
+}
+
+// checkRefusal tests that an error says where, what and what to do.
+func checkRefusal(err error) error {
+	var e *errs.Error
+	switch {
+	case !errors.As(err, &e):
+		return fmt.Errorf("it is refused by %T: %w", err, err)
+	case e.Code != errs.Changelog, !e.Pos.IsValid(), e.Hint == "":
+		return fmt.Errorf("it is refused with code %q, position %v, hint %q: %w", e.Code, e.Pos, e.Hint, err)
+	}
+	for _, reason := range refusals {
+		if reason.MatchString(e.Msg) {
+			return nil
+		}
+	}
+	return fmt.Errorf("it is refused without the reason: %s", e.Msg)
+}
+
+// outcome is what became of a cell.
+type outcome uint8
+
+const (
+	ranRight outcome = iota
+	ranOpen          // the reference cannot say which rows LIMIT takes
+	wasRefused
+)
+
+// check runs the cell at every batch size and parallelism, or sees it refused.
+func (c cell) check(ctx context.Context) (outcome, error) {
+	t, s, err := c.session(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.Close()
+	if matrixInputs[c.input] == sqltype.UpsertMode && !matrixKeys[c.keys].keyed {
+		if _, err = s.Plan(ctx, c.query(), false); err == nil {
+			return 0, errors.New("an upsert table without a key is read")
+		}
+		return wasRefused, checkRefusal(err)
+	}
+	mode, err := c.target(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	if c.refused(mode) {
+		if _, err = s.Plan(ctx, s.sql, false); err == nil {
+			return 0, errors.New("it is not refused")
+		}
+		return wasRefused, checkRefusal(err)
+	}
+	result := ranRight
+	want, err := enginetest.Reference(ctx, s.Engine, s.sql, t.now(everything))
+	if code(err) == errs.Unsupported {
+		result = ranOpen
+	} else if err != nil {
+		return 0, err
+	}
+	for _, w := range []way{{batch: 1, parallel: 1}, {batch: 8192, parallel: 1}, {batch: 1, parallel: 2}, {batch: 8192, parallel: 2}} {
+		got, err := s.run(ctx, w)
+		if err == nil && result == ranRight {
+			err = c.compare(got, s, want)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("%v: %w\n%s", w, err, s.sql)
+		}
+	}
+	return result, nil
+}
+
+// run runs the cell's statement in a way, and returns what the sink shows then.
+func (s *session) run(ctx context.Context, w way) (map[string]int, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("it hangs"))
+	defer cancel()
+	s.sink.shards = nil
+	for _, sql := range []string{
+		fmt.Sprintf("SET 'exec.batch-size' = '%d'", w.batch),
+		fmt.Sprintf("SET 'parallelism.default' = '%d'", w.parallel),
+		s.sql,
+	} {
+		q, err := s.ExecuteSQL(ctx, sql)
+		if err == nil {
+			err = q.Wait(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s.sink.table(1 << 30)
+}
+
+// compare holds the sink against the result. By a key that is none of the query the
+// sink has one of the rows of each value.
+func (c cell) compare(got map[string]int, s *session, want enginetest.Result) error {
+	if matrixSinks[c.sink].key == nil || !strings.Contains(matrixSinks[c.sink].name, "another") {
+		return compare(got, want)
+	}
+	types := want.Schema.Types()
+	keys := map[string]int{}
+	for _, r := range want.Rows {
+		k := keyOf(types, r, s.sink.key)
+		keys[k] += got[ref.Key(types, r)]
+	}
+	n := 0
+	for k, count := range keys {
+		if n += count; count == 0 {
+			return fmt.Errorf("the sink has no row of the result with key %s\n\t%v", k, got)
+		}
+	}
+	if want.Take < 0 && (n < len(got) || len(got) != len(keys)) {
+		return fmt.Errorf("the sink has %d rows for %d keys\n\t%v", len(got), len(keys), got)
+	}
+	return nil
+}
+
+// Every operator over every kind of input, with every fate of the input's key, into
+// every kind of sink: it runs right or is refused with the reason and a way out.
+func TestMatrixOfOperatorsInputsKeysAndSinks(t *testing.T) {
+	var mu sync.Mutex
+	counts, none := map[outcome]int{}, 0
+	rounds := 1
+	if os.Getenv("WEIR_SOAK") != "" {
+		rounds = 100
+	}
+	inputs, keys, sinks := len(matrixInputs), len(matrixKeys), len(matrixSinks)
+	t.Run("operators", func(t *testing.T) {
+		for op, o := range matrixOperators {
+			t.Run(strings.ReplaceAll(o.name, " ", "_"), func(t *testing.T) {
+				t.Parallel()
+				for i := range rounds * inputs * keys * sinks {
+					c := cell{op, i % inputs, i / inputs % keys, i / inputs / keys % sinks, i / inputs / keys / sinks}
+					became, err := c.check(t.Context())
+					mu.Lock()
+					switch {
+					case errors.Is(err, errNoCell):
+						none++
+					case err != nil:
+						t.Errorf("%v, round %d: %v", c, c.round, err)
+					default:
+						counts[became]++
+					}
+					mu.Unlock()
+				}
+			})
+		}
+	})
+	t.Logf("%d combinations run right, %d run with any rows, %d are refused, %d do not exist", counts[ranRight], counts[ranOpen], counts[wasRefused], none)
+	if counts[ranRight] < 1500 || counts[wasRefused] < 500 || counts[ranOpen] > counts[ranRight]/20 {
+		t.Error("too few combinations are held against the reference")
+	}
+}
