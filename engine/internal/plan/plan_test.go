@@ -218,7 +218,7 @@ func TestIDsOfSharedOperators(t *testing.T) {
 	s := catalog.New(connector.NewRegistry(testConnector{})).NewSession()
 	const ddl = `CREATE TABLE t (k INT, v INT) WITH ('connector' = 'test');
 		CREATE TABLE out1 (k INT, v BIGINT) WITH ('connector' = 'test', 'changes' = 'retract');
-		CREATE TABLE out2 (k INT, v BIGINT) WITH ('connector' = 'test', 'changes' = 'retract');
+		CREATE TABLE out2 (k2 INT, v BIGINT) WITH ('connector' = 'test', 'changes' = 'retract');
 		CREATE VIEW counts AS SELECT k, COUNT(*) AS n FROM t GROUP BY k`
 	if err := execute(s, ddl); err != nil {
 		t.Fatal(err)
