@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -82,7 +84,7 @@ func (in *instance) reportInconsistent(n int64) {
 func (in *instance) start(ctx context.Context, opt state.Options) (err error) {
 	switch {
 	case in.node.Source != nil:
-		in.op = scan{}
+		in.op = scan{mode: in.node.Source.Mode()}
 	case in.node.Sink != nil:
 		in.sink = &writing{to: in.node.Sink}
 		in.op = in.sink
@@ -238,10 +240,25 @@ func (in *instance) settle() {
 	in.publish(low, in.store.Keys(), in.store.Bytes())
 }
 
-// scan is the operator of a source: its rows come from readers.
-type scan struct{ Stateless }
+// scan is the operator of a source: its rows come from readers. Operators rely on the
+// kinds of rows that the source declares, so others are an error, a -U before a +U by
+// key apart, which says nothing more.
+type scan struct {
+	Stateless
+	mode sqltype.ChangelogMode
+}
 
-func (scan) Process(_ int, b *vector.Batch, out Output) error { return out.Emit(b) }
+func (s scan) Process(_ int, b *vector.Batch, out Output) error {
+	if b.Kinds() != nil && s.mode != sqltype.RetractMode {
+		for i := range b.Len() {
+			if k := b.Kind(b.Row(i)); !s.mode.Has(k) && (k != vector.UpdateBefore || !s.mode.Has(vector.UpdateAfter)) {
+				return errs.New(errs.Inconsistent, errs.Position{}, "the source sent a row of kind %s, and declares only %s", k, s.mode).
+					WithHint("declare how the table changes, or leave such rows out where they come from")
+			}
+		}
+	}
+	return out.Emit(b)
+}
 
 // writing is the operator of a sink.
 type writing struct {
