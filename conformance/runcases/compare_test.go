@@ -10,6 +10,7 @@ import (
 
 	"github.com/weirdb/weir/conformance/rows"
 	"github.com/weirdb/weir/conformance/scenario"
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
@@ -202,5 +203,18 @@ func TestFunctions(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	c := Case{}
+	c.Expected.Error = "the sink takes no updates"
+	for code, status := range map[errs.Code]Status{errs.Changelog: Passed, errs.NotFound: Failed, errs.Syntax: Failed, errs.Unsupported: Failed} {
+		if err := c.refused(errs.New(code, errs.Position{}, "no")); (err == nil) != (status == Passed) {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	if c.refused(nil) == nil {
+		t.Error("a statement that was accepted passed")
 	}
 }

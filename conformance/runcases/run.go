@@ -221,15 +221,19 @@ func (c *Case) inTurn() []Step {
 	return out[:len(out)-1]
 }
 
-// refused checks the end of a case whose statement has to be refused.
+// refused checks the end of a case whose statement has to be refused: because of what
+// it means, and not because a name or a word is unknown.
 func (c *Case) refused(err error) error {
 	if err == nil {
 		return fmt.Errorf("accepted, but: %s", c.Expected.Error)
 	}
-	if code := errs.CodeOf(err); code == errs.Unsupported || code == errs.Internal {
+	switch errs.CodeOf(err) {
+	case errs.Unsupported, errs.Internal:
 		return err
+	case errs.Changelog, errs.Invalid, errs.Type, errs.Option:
+		return nil
 	}
-	return nil
+	return fmt.Errorf("refused for another reason than %s: %w", c.Expected.Error, err)
 }
 
 // tables declares sources and sinks.

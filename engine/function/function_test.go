@@ -146,3 +146,41 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestNonDeterministic checks that such a function is called for every row, also
+// with constants, once, and not where its rows would be taken back.
+func TestNonDeterministic(t *testing.T) {
+	ctx := context.Background()
+	calls := 0
+	next := &function.ScalarFunction{
+		Name: "next", Args: []sqltype.Type{sqltype.BigIntType}, Returns: sqltype.BigIntType.Required(), NonDeterministic: true,
+		Eval: function.EachRow(func(r function.Row) (any, error) { calls++; return int64(calls) + r.Int(0), nil }),
+	}
+	e, err := engine.Open(ctx, engine.Config{Parallelism: 1, Functions: []function.Function{next}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	q, err := e.ExecuteSQL(ctx, "SELECT x, x + x FROM (SELECT next(100) AS x FROM (VALUES (1), (2), (3)) AS t(n)) WHERE x > 101")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := q.Changelog().Next(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Release()
+	if calls != 3 || b.Len() != 2 {
+		t.Errorf("%d calls gave %d rows, want 3 and 2", calls, b.Len())
+	}
+	for i := range b.Len() {
+		r := b.Row(i)
+		if x, twice := vector.Values[int64](b.Col(0))[r], vector.Values[int64](b.Col(1))[r]; twice != 2*x {
+			t.Errorf("x is %d, x + x is %d", x, twice)
+		}
+	}
+	_, err = e.ExecuteSQL(ctx, "SELECT next(n) FROM (SELECT COUNT(*) AS n FROM (VALUES (1), (2)) AS t(k) GROUP BY k)")
+	if errs.CodeOf(err) != errs.Changelog || !strings.Contains(err.Error(), "line 1:8: next(n) gives another result when a row is taken back") {
+		t.Errorf("over rows that change: %v", err)
+	}
+}

@@ -185,7 +185,7 @@ func (c *compiler) compileCall(e *Call) (node, error) {
 	if err != nil {
 		return nil, at(err, e.At)
 	}
-	return &callNode{name: e.Func.Name, args: args, kernel: k, kind: e.T.Kind(), nullCall: e.Func.NullCall, pos: e.At, clk: c.clk, vs: make([]*vector.Vector, len(args))}, nil
+	return &callNode{name: e.Func.Name, args: args, kernel: k, kind: e.T.Kind(), nullCall: e.Func.NullCall, each: !e.Func.Deterministic, pos: e.At, clk: c.clk, vs: make([]*vector.Vector, len(args))}, nil
 }
 
 func (c *compiler) compileCast(e *Cast) (node, error) {
@@ -223,6 +223,7 @@ type callNode struct {
 	kernel   function.Kernel
 	kind     vector.Kind
 	nullCall bool
+	each     bool // constant arguments do not make a constant result
 	pos      errs.Position
 	clk      *clock
 
@@ -235,7 +236,7 @@ func (n *callNode) eval(p *vector.Pool, f *frame) (*vector.Vector, error) {
 		return empty(p, n.kind), nil
 	}
 	rows, null := 1, false
-	if len(n.args) == 0 {
+	if len(n.args) == 0 || n.each {
 		rows = f.n
 	}
 	defer n.release()
