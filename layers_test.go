@@ -52,6 +52,7 @@ var only = map[string][]string{
 	"github.com/cockroachdb/pebble":  {"engine/internal/state"},
 	"github.com/apache/arrow-go/v18": {"vector", "vector/kernel", "vector/rowkey", "engine/sqltype", "engine/connector", "engine/connector/*", "engine/format/*", "engine", "cmd/*", "conformance", "conformance/*", "bench/*"},
 	"github.com/spf13/cobra":         {"cmd/*"},
+	"github.com/gofrs/flock":         {"engine/internal/catalog"},
 }
 
 type pkg struct {

@@ -27,6 +27,11 @@ type Config struct {
 	FlushInterval time.Duration
 	// FlushRows is the largest number of source rows between two marks; 0 means 65536.
 	FlushRows int
+	// StateDir is a directory, made if it is not there, in which permanent catalogs,
+	// databases, tables and views outlive the engine. One engine at a time can have it.
+	// Without one they end with the engine. Open restores them with the connectors and
+	// functions of this Config. Temporary objects and what a session SETs always end.
+	StateDir string
 	// Clock is where processing time comes from; nil means the system's clock.
 	Clock Clock
 	// Connectors are known besides the built-in ones: filesystem, datagen, print

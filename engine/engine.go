@@ -28,12 +28,13 @@ type Engine struct {
 
 	mu      sync.Mutex // guards what follows
 	session *catalog.Session
+	log     *catalog.Log // nil without a state directory
 	queries map[*Query]struct{}
 	closed  bool
 }
 
-// Open returns an engine with the built-in connectors and no tables. Queries end
-// when ctx does, or with Close.
+// Open returns an engine with the built-in connectors and the tables of its state
+// directory. Queries end when ctx does, or with Close.
 func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, errs.New(errs.Option, errs.Position{}, "%w", err)
@@ -65,6 +66,9 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 			return nil, err
 		}
 	}
+	if err := e.restore(ctx); err != nil {
+		return nil, err
+	}
 	context.AfterFunc(ctx, func() { _ = e.Close() })
 	return e, nil
 }
@@ -74,7 +78,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 // be called more than once.
 func (e *Engine) Close() error {
 	e.mu.Lock()
-	e.closed = true
+	log := e.log
+	e.log, e.closed = nil, true
 	var running []*Query
 	for q := range e.queries {
 		running = append(running, q)
@@ -85,6 +90,9 @@ func (e *Engine) Close() error {
 	}
 	for _, q := range running {
 		q.job.end()
+	}
+	if log != nil {
+		return log.Close()
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/connector/channel"
@@ -31,14 +30,6 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 		return e.start(ctx, "STATEMENT SET", stmt)
 	case *parse.CreateTable:
 		return e.createTable(ctx, stmt)
-	case *parse.Alter:
-		return done(fmt.Sprintf("ALTER %s", stmt.Kind), plan.AlterTable(ctx, stmt, s))
-	case *parse.CreateView:
-		return done("CREATE VIEW", plan.CreateView(ctx, stmt, s))
-	case *parse.CreateDatabase:
-		return done("CREATE DATABASE", s.CreateDatabase(stmt))
-	case *parse.Drop:
-		return done(fmt.Sprintf("DROP %s", stmt.Kind), s.Drop(stmt))
 	case *parse.Use:
 		return done("USE", s.Use(stmt))
 	case *parse.Set:
@@ -54,6 +45,9 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 		return e.describe(stmt)
 	case *parse.Explain:
 		return e.explain(ctx, stmt)
+	}
+	if what, known, err := define(ctx, stmt, s); known {
+		return done(what, err)
 	}
 	return nil, errs.New(errs.Unsupported, stmt.Pos(), "this statement is understood but not executed yet").
 		WithHint("CREATE, ALTER TABLE, DROP, USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, INSERT and queries are")

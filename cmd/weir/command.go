@@ -64,6 +64,7 @@ type settings struct {
 	parallel      int
 	batchSize     int
 	flushInterval time.Duration
+	state         string
 }
 
 func (s *settings) register(cmd *cobra.Command) {
@@ -72,10 +73,11 @@ func (s *settings) register(cmd *cobra.Command) {
 	f.IntVar(&s.parallel, "parallel", 0, "shards that a query runs on (0: one per processor)")
 	f.IntVar(&s.batchSize, "batch-size", 0, "rows that move at a time; 1 gives the changelog row by row (0: 8192)")
 	f.DurationVar(&s.flushInterval, "flush-interval", 0, "longest time until a change is seen (0: 20ms)")
+	f.StringVar(&s.state, "state", "", "directory in which tables and views are kept from one run to the next")
 }
 
 func (s *settings) config() engine.Config {
-	return engine.Config{Parallelism: s.parallel, BatchSize: s.batchSize, FlushInterval: s.flushInterval}
+	return engine.Config{Parallelism: s.parallel, BatchSize: s.batchSize, FlushInterval: s.flushInterval, StateDir: s.state}
 }
 
 func (s *settings) check() (output.Format, error) {

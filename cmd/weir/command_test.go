@@ -240,3 +240,17 @@ func TestSecondSignal(t *testing.T) {
 		t.Fatal("the query goes on")
 	}
 }
+
+// TestState keeps tables from one run to the next.
+func TestState(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "state")
+	if code, _, stderr := weir(t, "", "sql", "--state", dir, "-e", "CREATE VIEW v AS SELECT 7 AS n"); code != exitOK {
+		t.Fatalf("exit code %d, %s", code, stderr)
+	}
+	if code, stdout, stderr := weir(t, "SELECT n FROM v", "run", "--state", dir, "-o", "csv", "-"); code != exitOK || !strings.Contains(stdout, "7") {
+		t.Errorf("exit code %d, %s, %s", code, stdout, stderr)
+	}
+	if code, _, stderr := weir(t, "", "sql", "--state", filepath.Join(dir, "catalog.log"), "-e", "SELECT 1"); code != exitFailed || !strings.Contains(stderr, "state directory cannot be made") {
+		t.Errorf("a file for a directory: exit code %d, %s", code, stderr)
+	}
+}

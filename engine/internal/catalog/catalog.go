@@ -48,6 +48,10 @@ type Catalog struct {
 	mu        sync.RWMutex
 	catalogs  map[string]map[string]map[string]Object
 	functions goFunctions
+	defaults  map[string]string // by catalog: the database that USE CATALOG chooses
+
+	log  *Log                // nil: what is in the catalog ends with the engine
+	text func(Object) string // a statement that makes an object
 }
 
 // New returns a catalog with the default database, whose tables may use the
@@ -56,6 +60,7 @@ func New(registry *connector.Registry) *Catalog {
 	return &Catalog{
 		registry: registry,
 		catalogs: map[string]map[string]map[string]Object{DefaultCatalog: {DefaultDatabase: {}}},
+		defaults: map[string]string{DefaultCatalog: DefaultDatabase},
 		functions: goFunctions{
 			scalars:    map[string]*function.Scalar{},
 			aggregates: map[string]*function.Aggregate{},
@@ -83,22 +88,49 @@ func (c *Catalog) get(id Identifier) (Object, bool) {
 
 // put adds an object unless its name is taken, or in the place of the one that
 // has the name. It returns the object that was there.
-func (c *Catalog) put(o Object, replace bool) (Object, bool) {
+func (c *Catalog) put(o Object, replace bool) (Object, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := o.Identifier()
 	objects := c.catalogs[id.Catalog][id.Database]
 	old, taken := objects[id.Object]
 	if !taken || replace {
+		if err := c.record(o, taken); err != nil {
+			return old, taken, err
+		}
 		objects[id.Object] = o
 	}
-	return old, taken
+	return old, taken, nil
 }
 
-func (c *Catalog) remove(id Identifier) {
+func (c *Catalog) remove(o Object) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	id := o.Identifier()
+	if err := c.append("DROP " + strings.ToUpper(o.What()) + " " + id.String()); err != nil {
+		return err
+	}
 	delete(c.catalogs[id.Catalog][id.Database], id.Object)
+	return nil
+}
+
+// rename puts an object in the place of one with another name, unless its name is
+// taken.
+func (c *Catalog) rename(old, o Object) (taken Object, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	from, to := old.Identifier(), o.Identifier()
+	objects := c.catalogs[from.Catalog][from.Database]
+	if taken, ok := objects[to.Object]; ok {
+		return taken, nil
+	}
+	err = c.append("ALTER " + strings.ToUpper(old.What()) + " " + from.String() + " RENAME TO " + parse.QuoteIdent(to.Object))
+	if err != nil {
+		return nil, err
+	}
+	delete(objects, from.Object)
+	objects[to.Object] = o
+	return nil, nil
 }
 
 func (c *Catalog) names(catalog, database string) []string {

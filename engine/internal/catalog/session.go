@@ -116,7 +116,10 @@ func (s *Session) Create(o Object, name parse.Name, on OnExisting) error {
 			s.temporary[id] = o
 		}
 	} else {
-		old, taken = s.catalog.put(o, on == Replace)
+		var err error
+		if old, taken, err = s.catalog.put(o, on == Replace); err != nil {
+			return err
+		}
 	}
 	if taken && on == Fail {
 		return errs.New(errs.Exists, name.Last().At, "a %s %q exists already", old.What(), id.Object).
@@ -125,10 +128,14 @@ func (s *Session) Create(o Object, name parse.Name, on OnExisting) error {
 	return nil
 }
 
-// Drop executes DROP TABLE and DROP VIEW.
+// Drop executes DROP TABLE, VIEW, DATABASE and CATALOG.
 func (s *Session) Drop(stmt *parse.Drop) error {
 	var what string
 	switch stmt.Kind {
+	case parse.DatabaseObject:
+		return s.dropDatabase(stmt)
+	case parse.CatalogObject:
+		return s.dropCatalog(stmt)
 	case parse.TableObject:
 		what = "table"
 	case parse.ViewObject:
@@ -165,7 +172,7 @@ func (s *Session) Drop(stmt *parse.Drop) error {
 	case temporary:
 		delete(s.temporary, id)
 	default:
-		s.catalog.remove(id)
+		return s.catalog.remove(o)
 	}
 	return nil
 }
@@ -189,14 +196,19 @@ func (s *Session) Rename(t *Table, to parse.Name) error {
 	declaration := *t.Declaration
 	declaration.Name = id.Object
 	renamed.Declaration = &declaration
+	if !t.Temporary {
+		switch taken, err := s.catalog.rename(t, &renamed); {
+		case err != nil:
+			return err
+		case taken != nil:
+			return errs.New(errs.Exists, to.Last().At, "a %s %q exists already", taken.What(), id.Object).WithHint("choose another name")
+		}
+		return nil
+	}
 	if err := s.Create(&renamed, to, Fail); err != nil {
 		return err
 	}
-	if t.Temporary {
-		delete(s.temporary, t.ID)
-	} else {
-		s.catalog.remove(t.ID)
-	}
+	delete(s.temporary, t.ID)
 	return nil
 }
 
@@ -208,7 +220,8 @@ func (s *Session) Use(stmt *parse.Use) error {
 	id := s.current
 	switch {
 	case stmt.Catalog:
-		id = Identifier{Catalog: stmt.Name.Last().Value, Database: DefaultDatabase}
+		id = Identifier{Catalog: stmt.Name.Last().Value}
+		id.Database = s.catalog.defaultDatabase(id.Catalog)
 	case len(stmt.Name) > 2:
 		return errs.New(errs.Invalid, stmt.Name.Pos(), "%s has %d parts", stmt.Name, len(stmt.Name)).
 			WithHint("a database's name is catalog.database at most")
@@ -223,33 +236,6 @@ func (s *Session) Use(stmt *parse.Use) error {
 		return err
 	}
 	s.current = id
-	return nil
-}
-
-// CreateDatabase executes CREATE DATABASE.
-func (s *Session) CreateDatabase(stmt *parse.CreateDatabase) error {
-	cat := s.current.Catalog
-	if len(stmt.Name) == 2 {
-		cat = stmt.Name[0].Value
-	} else if len(stmt.Name) != 1 {
-		return errs.New(errs.Invalid, stmt.Name.Pos(), "%s has %d parts", stmt.Name, len(stmt.Name)).
-			WithHint("a database's name is catalog.database at most")
-	}
-	c := s.catalog
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	databases, ok := c.catalogs[cat]
-	if !ok {
-		return errs.New(errs.NotFound, stmt.Name.Pos(), "catalog %q not found", cat)
-	}
-	db := stmt.Name.Last()
-	if _, ok := databases[db.Value]; ok {
-		if stmt.IfNotExists {
-			return nil
-		}
-		return errs.New(errs.Exists, db.At, "a database %q exists already", db.Value).WithHint("choose another name, or add IF NOT EXISTS")
-	}
-	databases[db.Value] = map[string]Object{}
 	return nil
 }
 
