@@ -58,7 +58,6 @@ func (d deriver) node(n Node) (Node, error) {
 // derive sets the mode, keys and state of one node from those of its inputs.
 func derive(n Node) {
 	t := n.Traits()
-	t.State = ""
 	switch n := n.(type) {
 	case *Scan:
 		t.Mode, t.Keys = n.Source.Mode(), n.keys()
@@ -93,7 +92,6 @@ func derive(n Node) {
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
-		t.State = "grows with the values of " + columnList(n, n.Keys)
 	case *ToChangelog:
 		t.Mode, t.Keys = sqltype.AppendMode, nil
 	case *FromChangelog:
@@ -102,10 +100,6 @@ func derive(n Node) {
 		in := n.Input.Traits().Mode
 		t.Mode = updatingMode(n.EmitUpdateBefore, !in.InsertOnly())
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
-		t.State = "grows with the live rows"
-		if in.InsertOnly() {
-			t.State = "grows with the rows"
-		}
 	case *Consolidate:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
@@ -113,6 +107,7 @@ func derive(n Node) {
 		in := n.Inputs()[0].Traits()
 		t.Mode, t.Keys = in.Mode, in.Keys
 	}
+	t.State = stateBound(n)
 }
 
 // updatingMode is the mode of an operator that updates its results.
@@ -281,27 +276,6 @@ func (n *Aggregate) derive(t *Traits) {
 	t.Mode = updatingMode(n.EmitUpdateBefore, !n.InputAppendOnly && len(n.Keys) > 0)
 	if n.InputAppendOnly && len(n.Aggs) == 0 {
 		t.Mode = sqltype.AppendMode // DISTINCT: nothing changes but the set of groups
-	}
-	var grows []string
-	if len(n.Keys) > 0 {
-		grows = append(grows, "the groups of "+columnList(n.Input, n.Keys))
-	}
-	for _, a := range n.Aggs {
-		extra := ""
-		switch {
-		case a.Distinct:
-			extra = "the distinct values of " + a.Args[0].String()
-		case !n.InputAppendOnly && (a.Func.Kind == function.Min || a.Func.Kind == function.Max || a.Func.Kind.Ordered()):
-			extra = "the values of " + a.Args[0].String() + " that can be taken back"
-		case a.Func.Kind == function.ListAgg:
-			extra = "the values of " + a.Args[0].String()
-		}
-		if extra != "" && !slices.Contains(grows, extra) {
-			grows = append(grows, extra)
-		}
-	}
-	if len(grows) > 0 {
-		t.State = "grows with " + list(grows)
 	}
 }
 

@@ -119,14 +119,6 @@ func (n *Join) derive(t *Traits) {
 		}
 	}
 	t.Keys = smallest(seen)
-	switch {
-	case !n.Kind.Pairs() && n.Residual == nil:
-		t.State = "grows with the rows of the left and the keys of the right"
-	case !n.LeftAppendOnly && !n.RightAppendOnly:
-		t.State = "grows with the live rows of both sides"
-	default:
-		t.State = "grows with the rows of both sides"
-	}
 }
 
 // mode says which changes leave the join.

@@ -37,8 +37,8 @@ type Traits struct {
 	// Keys are the upsert keys, the smallest first.
 	Keys []Key
 	Dist Distribution
-	// State says what the operator's state grows with, or is empty when it keeps
-	// none, or nothing that grows.
+	// State says what the operator's state is bounded by or grows with, or is empty
+	// when it keeps none.
 	State string
 }
 

@@ -137,7 +137,6 @@ func (n *SetOperation) derive(t *Traits) {
 		keys[i].Ordered = subset(t.Dist.Keys, k.Columns)
 	}
 	t.Keys = smallest(keys)
-	t.State = "grows with the different rows of both sides"
 }
 
 // placeExchanges brings equal rows of both sides together: by the columns by which

@@ -242,14 +242,6 @@ func (n *Sort) derive(t *Traits) {
 		t.Keys[i].Ordered = true
 	}
 	t.Keys = smallest(t.Keys)
-	switch {
-	case !n.InputAppendOnly:
-		t.State = "grows with the live rows"
-	case n.Count < math.MaxInt64-n.Offset:
-		t.State = "bounded by " + count(int(n.Offset+n.Count), "row")
-	default:
-		t.State = "grows with the rows"
-	}
 }
 
 // prune keeps the columns that are needed and those of the order.
