@@ -432,7 +432,7 @@ func TestMatrixOfOperatorsInputsKeysAndSinks(t *testing.T) {
 	counts, none := map[outcome]int{}, 0
 	rounds := 1
 	if os.Getenv("WEIR_SOAK") != "" {
-		rounds = 100
+		rounds = 20
 	}
 	inputs, keys, sinks := len(matrixInputs), len(matrixKeys), len(matrixSinks)
 	t.Run("operators", func(t *testing.T) {
