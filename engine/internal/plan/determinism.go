@@ -7,27 +7,45 @@ import (
 
 // checkDeterminism refuses calculations that give another result each time over rows
 // that are taken back: what is taken back would not be what was added. A consumer
-// that replaces and deletes rows by key is not concerned, since it gets no -U.
-func checkDeterminism(n Node) (Node, error) {
-	for _, in := range n.Inputs() {
-		if _, err := checkDeterminism(in); err != nil {
-			return nil, err
+// that replaces and deletes rows by key is not concerned, since it needs no -U; it may
+// get some when another reader of its input does.
+func checkDeterminism(roots []Node) error {
+	needed, done := updatesWanted(roots), map[Node]bool{}
+	var check func(n Node) error
+	check = func(n Node) error {
+		if done[n] {
+			return nil
+		}
+		done[n] = true
+		for _, in := range n.Inputs() {
+			if err := check(in); err != nil {
+				return err
+			}
+		}
+		if c, ok := n.(*Calc); ok {
+			return c.checkDeterminism(needed[c])
+		}
+		return nil
+	}
+	for _, r := range roots {
+		if err := check(r); err != nil {
+			return err
 		}
 	}
-	c, ok := n.(*Calc)
-	if !ok {
-		return n, nil
-	}
+	return nil
+}
+
+func (c *Calc) checkDeterminism(needed bool) error {
 	mode := c.Input.Traits().Mode
-	if !mode.Has(updateBefore) && (!mode.Has(remove) || mode.Has(updateAfter)) {
-		return n, nil
+	if !(needed && mode.Has(updateBefore)) && (!mode.Has(remove) || mode.Has(updateAfter)) {
+		return nil
 	}
 	for _, e := range append([]expr.Expr{c.Filter}, c.Exprs...) {
 		if e == nil || expr.Deterministic(e) {
 			continue
 		}
-		return nil, errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(c.Input)).
+		return errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(c.Input)).
 			WithHint("compute it where rows are only added, or write to a table with a PRIMARY KEY by which rows are replaced")
 	}
-	return n, nil
+	return nil
 }

@@ -53,7 +53,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},
 		{"share", whole(share, s.Options.ReuseSubPlan)},
 		{"updates", dropUpdateBefore},
-		{"determinism", each(checkDeterminism)},
+		{"determinism", checkDeterminism},
 		{"ids", whole(assignIDs, true)},
 	} {
 		if err := pass.run(roots); err != nil {

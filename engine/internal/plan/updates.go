@@ -5,6 +5,15 @@ import "github.com/weirdb/weir/engine/internal/expr"
 // dropUpdateBefore tells every operator that updates whether its -U are read by
 // anyone, from the roots down, and works the modes out again.
 func dropUpdateBefore(roots []Node) error {
+	updatesWanted(roots)
+	return deriveChangelog(roots)
+}
+
+// wanted says of the nodes that were visited whether anyone needs their -U. What one
+// consumer of a shared node needs, all of them get.
+type wanted map[Node]bool
+
+func updatesWanted(roots []Node) wanted {
 	w := wanted{}
 	for _, r := range roots {
 		need := true
@@ -15,12 +24,8 @@ func dropUpdateBefore(roots []Node) error {
 			w.node(in, need)
 		}
 	}
-	return deriveChangelog(roots)
+	return w
 }
-
-// wanted says of the nodes that were visited whether anyone needs their -U. What one
-// consumer of a shared node needs, all of them get.
-type wanted map[Node]bool
 
 func (w wanted) node(n Node, need bool) {
 	before, visited := w[n]
