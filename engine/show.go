@@ -53,13 +53,21 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 	switch stmt.Kind {
 	case parse.ShowCatalogs:
 		column, names = "catalog name", s.Catalog().Catalogs()
+	case parse.ShowColumns:
+		return e.showColumns(stmt)
 	case parse.ShowDatabases:
 		if len(in) == 1 {
 			cat = in[0].Value
 		}
+		if err := s.Catalog().Has(catalog.Identifier{Catalog: cat}, in.Pos()); err != nil {
+			return nil, err
+		}
 		column, names = "database name", s.Catalog().Databases(cat)
 	case parse.ShowTables, parse.ShowViews:
 		column = "table name"
+		if err := s.Catalog().Has(catalog.Identifier{Catalog: cat, Database: db}, in.Pos()); err != nil {
+			return nil, err
+		}
 		for _, o := range s.Objects(cat, db) {
 			if _, view := o.(*catalog.View); view || stmt.Kind == parse.ShowTables {
 				names = append(names, o.Identifier().Object)
@@ -127,6 +135,27 @@ func (e *Engine) describe(stmt *parse.Describe) (*Query, error) {
 	if err != nil {
 		return nil, err
 	}
+	return list("DESCRIBE", describedBy(), describe(o)), nil
+}
+
+// showColumns executes SHOW COLUMNS, which is DESCRIBE of some.
+func (e *Engine) showColumns(stmt *parse.Show) (*Query, error) {
+	o, err := e.session.Lookup(stmt.Name)
+	if err != nil {
+		return nil, err
+	}
+	rows := describe(o)
+	if stmt.HasLike {
+		like := likePattern(stmt.Like, stmt.ILike)
+		rows = slices.DeleteFunc(rows, func(r []string) bool { return like.MatchString(r[0]) == stmt.NotLike })
+	}
+	return list("SHOW", describedBy(), rows), nil
+}
+
+func describedBy() []string { return []string{"name", "type", "null", "key", "extras"} }
+
+// describe has a row for each column of a table or view, of what describedBy names.
+func describe(o catalog.Object) [][]string {
 	var rows [][]string
 	row := func(c sqltype.Column, key, extras string) {
 		rows = append(rows, []string{c.Name, c.Type.Optional().String(), yes(!c.Type.NotNull), key, extras})
@@ -148,7 +177,7 @@ func (e *Engine) describe(stmt *parse.Describe) (*Query, error) {
 			row(c, "", "")
 		}
 	}
-	return list("DESCRIBE", []string{"name", "type", "null", "key", "extras"}, rows), nil
+	return rows
 }
 
 func primaryKey(t *catalog.Table) []string {

@@ -193,3 +193,18 @@ func (s *Session) Permanent() *Session {
 	p.temporary = map[Identifier]Object{}
 	return &p
 }
+
+// Has fails when the catalog, or the database if one is named, does not exist.
+func (c *Catalog) Has(id Identifier, at errs.Position) error {
+	c.mu.RLock()
+	databases, ok := c.catalogs[id.Catalog]
+	_, has := databases[id.Database]
+	c.mu.RUnlock()
+	switch {
+	case !ok:
+		return notFound(at, "catalog", id.Catalog, c.Catalogs())
+	case id.Database != "" && !has:
+		return notFound(at, "database", id.Database, c.Databases(id.Catalog))
+	}
+	return nil
+}
