@@ -54,7 +54,7 @@ func (c *ColumnBuilder) takeBytes(v *Vector, rows []int32) {
 	off, data, at := all[c.n+1:], as[byte](c.data, c.used+size), c.used
 	off = off[:len(rows)]
 	for i, r := range rows {
-		at += copy(data[at:], v.data[v.offsets[r]:v.offsets[r+1]])
+		at += copyText(data[at:], v.data[v.offsets[r]:v.offsets[r+1]])
 		off[i] = int32(at)
 	}
 	c.used = at

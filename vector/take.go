@@ -44,6 +44,19 @@ func gather[T any](dst, src []T, rows []int32) {
 	}
 }
 
+// copyText is copy for texts, which are often short: then a loop is sooner done than
+// a call.
+func copyText(dst, src []byte) int {
+	if len(src) > 8 {
+		return copy(dst, src)
+	}
+	dst = dst[:len(src)]
+	for i, c := range src {
+		dst[i] = c
+	}
+	return len(src)
+}
+
 func (v *Vector) takeBytes(p *Pool, rows []int32) *Vector {
 	size := 0
 	for _, r := range rows {
@@ -52,7 +65,7 @@ func (v *Vector) takeBytes(p *Pool, rows []int32) *Vector {
 	out := p.NewVariable(v.kind, len(rows), size)
 	at, off := 0, out.offsets
 	for i, r := range rows {
-		at += copy(out.data[at:], v.data[v.offsets[r]:v.offsets[r+1]])
+		at += copyText(out.data[at:], v.data[v.offsets[r]:v.offsets[r+1]])
 		off[i+1] = int32(at)
 	}
 	return out

@@ -229,6 +229,12 @@ func putTexts(dst []byte, pos []int, v *vector.Vector, sel []int32, nullTag byte
 					p++
 				}
 			}
+		} else if len(text) <= 8 {
+			d := dst[p : p+len(text)]
+			for j, c := range text { // sooner done than a call
+				d[j] = c
+			}
+			p += len(text)
 		} else {
 			p += copy(dst[p:], text)
 		}

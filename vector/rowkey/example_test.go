@@ -28,5 +28,5 @@ func Example() {
 	// Output:
 	// Oslo is Oslo: true
 	// Oslo before Rome: true
-	// Oslo belongs to shard 2 of 4
+	// Oslo belongs to shard 3 of 4
 }

@@ -1,6 +1,7 @@
 package rowkey
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"github.com/zeebo/xxh3"
@@ -13,11 +14,12 @@ const Groups = 256
 // The hash is stored with snapshots and routes rows to the shard that has their
 // state: it must never change. A packed key hashes its word, then its NULL mask
 // if there is one; other keys fold their columns from left to right, a NULL as a
-// constant and a text as its XXH3.
+// constant and a text as its textHash.
 const (
 	hashSeed = 0x9E3779B97F4A7C15
 	hashNull = 0xD1B54A32D192ED03
 	hashFold = 0xC2B2AE3D27D4EB4F
+	hashText = 0xA0761D6478BD642F
 )
 
 // mix is a bijection of 64-bit words in which every input bit moves every output bit.
@@ -79,4 +81,21 @@ func foldWords(dst, words []uint64) {
 	}
 }
 
-func textHash(b []byte) uint64 { return xxh3.Hash(b) }
+// textHash is XXH3, except for texts of up to 16 bytes, which keys often are: their
+// bytes make two words, whose 128-bit product is folded. It is to be mixed further.
+func textHash(b []byte) uint64 {
+	n := len(b)
+	var lo, hi uint64
+	switch {
+	case n > 16:
+		return xxh3.Hash(b)
+	case n >= 8:
+		lo, hi = binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[n-8:])
+	case n >= 4:
+		lo, hi = uint64(binary.LittleEndian.Uint32(b)), uint64(binary.LittleEndian.Uint32(b[n-4:]))
+	case n > 0:
+		lo, hi = uint64(b[0]), uint64(b[n/2])<<8|uint64(b[n-1])
+	}
+	hi, lo = bits.Mul64(lo^hashText, hi^(hashSeed+uint64(n)))
+	return hi ^ lo
+}

@@ -456,6 +456,7 @@ func TestHashGolden(t *testing.T) {
 	add([]vector.Kind{vector.Float64}, []value{1.5}, []value{math.NaN()})
 	add([]vector.Kind{vector.Decimal}, []value{decimal128.FromI64(-12345)}, []value{nil})
 	add([]vector.Kind{vector.String}, []value{""}, []value{"auction"}, []value{nil})
+	add([]vector.Kind{vector.String}, []value{"ab"}, []value{"abcde"}, []value{"abcdefghijkl"}, []value{"a text of more than sixteen bytes"})
 	add([]vector.Kind{vector.Bytes}, []value{[]byte("auction")})
 	add([]vector.Kind{vector.Int32, vector.Int32}, []value{int32(1), int32(2)}, []value{int32(1), nil})
 	add([]vector.Kind{vector.Int64, vector.String}, []value{int64(1), "x"}, []value{nil, "x"})
@@ -479,14 +480,18 @@ var hashGolden = []string{
 	"[float64] [NaN] 8709d8d19b4c0ac2 135",
 	"[decimal] [{18446744073709539271 -1}] 6b732eb653cad946 107",
 	"[decimal] [<nil>] 31408cf371a5c3c4 49",
-	"[string] [] 9ff76b4f8970888a 159",
-	"[string] [auction] c9ad63f08d65568a 201",
+	"[string] [] 2fd4be989ecbce06 47",
+	"[string] [auction] 0e70153899e7f9a1 14",
 	"[string] [<nil>] a4885b7bee35bebc 164",
-	"[bytes] [[97 117 99 116 105 111 110]] c9ad63f08d65568a 201",
+	"[string] [ab] 1e38074f25833c52 30",
+	"[string] [abcde] d29704396a91e40e 210",
+	"[string] [abcdefghijkl] e246e090b38f5cee 226",
+	"[string] [a text of more than sixteen bytes] 58a0cd650f4ad85d 88",
+	"[bytes] [[97 117 99 116 105 111 110]] 0e70153899e7f9a1 14",
 	"[int32 int32] [1 2] b0caed0a7bf9c2c8 176",
 	"[int32 int32] [1 <nil>] 47af288a0e8646b0 71",
-	"[int64 string] [1 x] 195df8ed48423f9f 25",
-	"[int64 string] [<nil> x] 54b526cffec769c2 84",
+	"[int64 string] [1 x] 08972c3034a49ea1 8",
+	"[int64 string] [<nil> x] 15fc5799ca39d3cf 21",
 }
 
 func TestShardsOwnContiguousGroups(t *testing.T) {
