@@ -91,6 +91,10 @@ func (e *Encoder) encodeBytes(b *vector.Batch, cols []int) {
 		}
 	}
 	k.off = resize(k.off, k.n+1)
+	if len(cols) == 1 && e.layout.Kinds[0].Variable() && !e.layout.desc(0) && sel == nil && k.n > 0 && e.encodeText(b.Col(cols[0])) {
+		k.encoded = true
+		return
+	}
 	e.pos = resize(e.pos, k.n)
 	e.place(b, cols, sel)
 	copy(e.pos, k.off)
@@ -131,6 +135,36 @@ func (e *Encoder) encodeBytes(b *vector.Batch, cols []int) {
 		}
 	}
 	k.encoded = true
+}
+
+// encodeText writes the encodings of one text column in one go, as long as it has
+// neither NULLs nor bytes to be escaped; else it reports false.
+func (e *Encoder) encodeText(v *vector.Vector) bool {
+	k := &e.keys
+	from, data := v.Offsets(), v.Data()
+	text := data[from[0]:from[k.n]]
+	if v.Valid() != nil || bytes.IndexByte(text, escape) >= 0 {
+		return false
+	}
+	k.data = resize(k.data, len(text)+3*k.n)
+	from, off, at := from[:k.n+1], k.off[:k.n+1], 0
+	for i := range k.n {
+		off[i] = at
+		t := data[from[i]:from[i+1]]
+		d := k.data[at : at+len(t)+3]
+		d[0] = tagValue
+		if len(t) > 8 {
+			copy(d[1:], t)
+		} else {
+			for j, c := range t { // sooner done than a call
+				d[j+1] = c
+			}
+		}
+		d[len(d)-2], d[len(d)-1] = escape, endText
+		at += len(d)
+	}
+	off[k.n] = at
+	return true
 }
 
 func markNulls(null []bool, v *vector.Vector, sel []int32, some *bool) {
