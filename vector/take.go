@@ -51,8 +51,8 @@ func copyText(dst, src []byte) int {
 		return copy(dst, src)
 	}
 	dst = dst[:len(src)]
-	for i, c := range src {
-		dst[i] = c
+	for i := range dst {
+		dst[i] = src[i]
 	}
 	return len(src)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"golang.org/x/term"
@@ -19,6 +20,11 @@ const (
 )
 
 func main() {
+	// State lives in few, large slices without pointers: collecting less often costs
+	// little memory and saves processor time. GOGC in the environment goes before.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	// Each signal asks the program to end: the first gracefully, the second at once.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

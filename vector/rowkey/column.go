@@ -201,10 +201,16 @@ func (e *Encoder) mask(v *vector.Vector, sel []int32, c int) {
 // foldHash computes the hashes of a layout that is not packed.
 func (e *Encoder) foldHash(b *vector.Batch, cols []int) {
 	k := &e.keys
+	sel, _ := b.Sel()
+	if len(cols) == 1 && sel == nil && k.n > 0 {
+		if v := b.Col(cols[0]); v.Kind().Variable() && v.Valid() == nil {
+			hashTexts(k.hash, v)
+			return
+		}
+	}
 	for i := range k.hash {
 		k.hash[i] = hashSeed
 	}
-	sel, _ := b.Sel()
 	for i, c := range cols {
 		v := b.Col(c)
 		switch {
@@ -224,6 +230,16 @@ func (e *Encoder) foldHash(b *vector.Batch, cols []int) {
 		}
 		setNulls(e.word, v, sel, hashNull)
 		foldWords(k.hash, e.word)
+	}
+}
+
+// hashTexts is foldHash of one column of texts without NULLs, in one pass.
+func hashTexts(dst []uint64, v *vector.Vector) {
+	off, data := v.Offsets()[:len(dst)+1], v.Data()
+	seed := uint64(hashSeed)
+	seed *= hashFold
+	for i := range dst {
+		dst[i] = mix(seed ^ textHash(data[off[i]:off[i+1]]))
 	}
 }
 

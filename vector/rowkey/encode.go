@@ -153,13 +153,7 @@ func (e *Encoder) encodeText(v *vector.Vector) bool {
 		t := data[from[i]:from[i+1]]
 		d := k.data[at : at+len(t)+3]
 		d[0] = tagValue
-		if len(t) > 8 {
-			copy(d[1:], t)
-		} else {
-			for j, c := range t { // sooner done than a call
-				d[j+1] = c
-			}
-		}
+		putText(d[1:], t)
 		d[len(d)-2], d[len(d)-1] = escape, endText
 		at += len(d)
 	}
@@ -263,14 +257,9 @@ func putTexts(dst []byte, pos []int, v *vector.Vector, sel []int32, nullTag byte
 					p++
 				}
 			}
-		} else if len(text) <= 8 {
-			d := dst[p : p+len(text)]
-			for j, c := range text { // sooner done than a call
-				d[j] = c
-			}
-			p += len(text)
 		} else {
-			p += copy(dst[p:], text)
+			putText(dst[p:], text)
+			p += len(text)
 		}
 		dst[p], dst[p+1] = escape, endText
 		p += 2
@@ -278,6 +267,19 @@ func putTexts(dst []byte, pos []int, v *vector.Vector, sel []int32, nullTag byte
 			invert(dst[start:p])
 		}
 		pos[i] = p
+	}
+}
+
+// putText is copy for texts, which are often short: then a loop is sooner done than a
+// call.
+func putText(dst, text []byte) {
+	if len(text) > 8 {
+		copy(dst, text)
+		return
+	}
+	dst = dst[:len(text)]
+	for i := range dst {
+		dst[i] = text[i]
 	}
 }
 

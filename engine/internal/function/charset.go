@@ -16,10 +16,14 @@ import (
 // charsetFunctions turn bytes to text and back.
 func charsetFunctions() []*Scalar {
 	return []*Scalar{
-		{Name: "DECODE", Doc: "the text that bytes are in a character set: " + strings.Join(charsets[:], ", "), Signatures: []string{"(BYTES, 'charset')"},
-			Deterministic: true, Infer: inferCharset(sqltype.Type.IsBinary, sqltype.BytesType, sqltype.StringType), Bind: bindCharset(decodeText, vector.String)},
-		{Name: "ENCODE", Doc: "the bytes of a text in a character set: " + strings.Join(charsets[:], ", "), Signatures: []string{"(STRING, 'charset')"},
-			Deterministic: true, Infer: inferCharset(sqltype.Type.IsString, sqltype.StringType, sqltype.BytesType), Bind: bindCharset(encodeText, vector.Bytes)},
+		{
+			Name: "DECODE", Doc: "the text that bytes are in a character set: " + strings.Join(charsets[:], ", "), Signatures: []string{"(BYTES, 'charset')"},
+			Deterministic: true, Infer: inferCharset(sqltype.Type.IsBinary, sqltype.BytesType, sqltype.StringType), Bind: bindCharset(decodeText, vector.String),
+		},
+		{
+			Name: "ENCODE", Doc: "the bytes of a text in a character set: " + strings.Join(charsets[:], ", "), Signatures: []string{"(STRING, 'charset')"},
+			Deterministic: true, Infer: inferCharset(sqltype.Type.IsString, sqltype.StringType, sqltype.BytesType), Bind: bindCharset(encodeText, vector.Bytes),
+		},
 	}
 }
 
