@@ -38,7 +38,7 @@ func TestValuesGoThere(t *testing.T) {
 		{sqltype.StringType, "ä", "ä"},
 		{sqltype.StringType, []byte("a"), nil},
 		{sqltype.DateType, noon, time.Date(2024, 2, 29, 0, 0, 0, 0, time.UTC)},
-		{sqltype.DateType, time.Unix(-1, 0), time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC)},
+		{sqltype.DateType, time.Unix(-1, 0).UTC(), time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC)},
 		{sqltype.TimestampOf(3), noon, noon.Truncate(time.Millisecond)},
 		{sqltype.TimestampLTZOf(6), noon, noon.Truncate(time.Microsecond)},
 		{sqltype.TimestampOf(9), noon, noon},

@@ -2,7 +2,6 @@ package function
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/weirdb/weir/engine/sqltype"
@@ -75,24 +74,10 @@ func (r Row) Time(i int) time.Time {
 
 // Duration is argument i, a TIME, since midnight, or an INTERVAL of days to seconds.
 func (r Row) Duration(i int) time.Duration {
-	return time.Duration(r.Int(i)) * unit(r.call.Types[i])
+	return time.Duration(r.Int(i)) * r.call.Types[i].Unit()
 }
 
 const secondsPerDay = 24 * 60 * 60
-
-// unit is what TIME, TIMESTAMP and INTERVAL count.
-func unit(t sqltype.Type) time.Duration {
-	if t.ID == sqltype.IntervalDay {
-		return time.Millisecond
-	}
-	switch t.UnitDigits() {
-	case 3:
-		return time.Millisecond
-	case 6:
-		return time.Microsecond
-	}
-	return time.Nanosecond
-}
 
 // Value is argument i as a Go value: nil for NULL, else a bool, an int64 (integers
 // and months), float64, vector.Dec, string, []byte, time.Time or time.Duration.
@@ -119,138 +104,14 @@ func (r Row) Value(i int) any {
 	return append([]byte{}, r.Bytes(i)...)
 }
 
-// AppendValue adds a Go value, in a form that Row.Value has, to a column of type t.
-// Integers may be of any of Go's types. It fails for values that do not fit.
+// AppendValue adds a Go value to a column of type t, as sqltype.AppendGo does. It
+// fails for values that do not fit.
 func AppendValue(c *vector.ColumnBuilder, t sqltype.Type, v any) error {
-	switch v := v.(type) {
-	case nil:
-		if t.NotNull {
-			return fmt.Errorf("the result is NULL, and was declared %s", t)
-		}
-		c.AppendNull()
+	switch {
+	case sqltype.AppendGo(c, t, v):
 		return nil
-	case bool:
-		if c.Kind() == vector.Bool {
-			vector.Append(c, v)
-			return nil
-		}
-	case int:
-		return appendInt(c, t, int64(v))
-	case int8:
-		return appendInt(c, t, int64(v))
-	case int16:
-		return appendInt(c, t, int64(v))
-	case int32:
-		return appendInt(c, t, int64(v))
-	case int64:
-		return appendInt(c, t, v)
-	case uint:
-		return appendUint(c, t, uint64(v))
-	case uint8:
-		return appendUint(c, t, uint64(v))
-	case uint16:
-		return appendUint(c, t, uint64(v))
-	case uint32:
-		return appendUint(c, t, uint64(v))
-	case uint64:
-		return appendUint(c, t, v)
-	case float32:
-		return appendFloat(c, t, float64(v))
-	case float64:
-		return appendFloat(c, t, v)
-	case vector.Dec:
-		if c.Kind() == vector.Decimal {
-			if !v.FitsInPrecision(int32(t.Precision)) {
-				return misfit(t, v)
-			}
-			vector.Append(c, v)
-			return nil
-		}
-	case string:
-		if t.IsString() {
-			c.AppendString(v)
-			return nil
-		}
-	case []byte:
-		if t.IsBinary() {
-			c.AppendBytes(v)
-			return nil
-		}
-	case time.Time:
-		return appendTime(c, t, v)
-	case time.Duration:
-		if t.ID == sqltype.Time || t.ID == sqltype.IntervalDay {
-			vector.Append(c, int64(v/unit(t)))
-			return nil
-		}
+	case v == nil:
+		return fmt.Errorf("the result is NULL, and was declared %s", t)
 	}
-	return misfit(t, v)
-}
-
-func misfit(t sqltype.Type, v any) error {
 	return fmt.Errorf("the result %v of Go's type %T does not fit %s", v, v, t.Optional())
-}
-
-func appendUint(c *vector.ColumnBuilder, t sqltype.Type, v uint64) error {
-	if v > math.MaxInt64 {
-		return misfit(t, v)
-	}
-	return appendInt(c, t, int64(v))
-}
-
-func appendInt(c *vector.ColumnBuilder, t sqltype.Type, v int64) error {
-	switch {
-	case t.IsApprox():
-		return appendFloat(c, t, float64(v))
-	case !t.IsInteger() && t.ID != sqltype.IntervalMonth:
-		return misfit(t, v)
-	}
-	switch k := c.Kind(); {
-	case k == vector.Int8 && int64(int8(v)) == v:
-		vector.Append(c, int8(v))
-	case k == vector.Int16 && int64(int16(v)) == v:
-		vector.Append(c, int16(v))
-	case k == vector.Int32 && int64(int32(v)) == v:
-		vector.Append(c, int32(v))
-	case k == vector.Int64:
-		vector.Append(c, v)
-	default:
-		return misfit(t, v)
-	}
-	return nil
-}
-
-func appendFloat(c *vector.ColumnBuilder, t sqltype.Type, v float64) error {
-	switch c.Kind() {
-	case vector.Float32:
-		vector.Append(c, float32(v))
-	case vector.Float64:
-		vector.Append(c, v)
-	default:
-		return misfit(t, v)
-	}
-	return nil
-}
-
-func appendTime(c *vector.ColumnBuilder, t sqltype.Type, v time.Time) error {
-	switch {
-	case t.ID == sqltype.Date:
-		days := v.Unix() / secondsPerDay
-		if v.Unix()%secondsPerDay < 0 {
-			days--
-		}
-		if int64(int32(days)) != days {
-			return misfit(t, v)
-		}
-		vector.Append(c, int32(days))
-	case !t.IsTimestamp():
-		return misfit(t, v)
-	case t.UnitDigits() == 3:
-		vector.Append(c, v.UnixMilli())
-	case t.UnitDigits() == 6:
-		vector.Append(c, v.UnixMicro())
-	default:
-		vector.Append(c, v.UnixNano())
-	}
-	return nil
 }
