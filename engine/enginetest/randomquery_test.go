@@ -251,7 +251,7 @@ func (g *grammar) on(left, right []*term) (on []*term) {
 // comparable reports whether values of the types are compared without rounding.
 func comparable(a, b sqltype.Type) bool {
 	exact := func(t sqltype.Type) bool { return t.IsInteger() || t.ID == sqltype.Decimal }
-	return a.ID == b.ID || exact(a) && exact(b) || a.IsString() && b.IsString()
+	return a.ID == b.ID && !a.IsNested() || a.Equal(b) || exact(a) && exact(b) || a.IsString() && b.IsString()
 }
 
 func apply(pattern string, t sqltype.Type, args ...*term) *term {
@@ -373,7 +373,9 @@ func (g *grammar) aggregate(rows float64) *term {
 		t.most *= rows
 		t.inexact = a.typ.ID == sqltype.Double && name == "AVG"
 	}
-	if t == nil {
+	if t == nil && a.typ.IsNested() {
+		t = &term{pattern: "COUNT(%s)", args: []*term{a}, typ: count, most: rows}
+	} else if t == nil {
 		t = apply(g.pick("MIN", "MAX")+"("+distinct+"%s)", a.typ, a)
 	}
 	if g.chance(5) {
@@ -386,6 +388,11 @@ func (g *grammar) aggregate(rows float64) *term {
 // term draws an expression of a type. It has no rounding that depends on the order of
 // evaluation, and cannot fail.
 func (g *grammar) term(t sqltype.Type, depth int) *term {
+	if t.ID == sqltype.Integer || t.IsString() {
+		if p := g.part(t); p != nil && g.chance(4) {
+			return p
+		}
+	}
 	if depth <= 0 || g.chance(3) {
 		return g.leaf(t)
 	}
@@ -408,6 +415,9 @@ func (g *grammar) term(t sqltype.Type, depth int) *term {
 	case t.IsNumeric():
 		return g.numeric(t, depth)
 	}
+	if t.IsNested() {
+		return g.nested(t, depth)
+	}
 	return apply(g.pick("GREATEST", "LEAST")+"(%s, %s)", t, same(), same())
 }
 
@@ -421,6 +431,10 @@ func (g *grammar) leaf(t sqltype.Type) *term {
 		return &term{pattern: "CAST(NULL AS " + t.Optional().String() + ")", typ: t}
 	}
 	out := &term{typ: t, most: most}
+	if t.IsNested() {
+		out.pattern, out.most = g.nestedLiteral(t), 2*most
+		return out
+	}
 	switch t.ID {
 	case sqltype.Boolean:
 		out.pattern = g.pick("TRUE", "FALSE")
@@ -545,6 +559,9 @@ func (g *grammar) boolean(depth int) *term {
 	b := func() *term { return g.boolean(depth - 1) }
 	typ := g.randomType()
 	x := func() *term { return g.term(typ, depth-1) }
+	if typ.IsNested() {
+		return g.nestedTest(typ, x, depth)
+	}
 	switch g.r.IntN(14) {
 	case 0:
 		return apply("(%s AND %s)", t, b(), b())

@@ -144,6 +144,9 @@ var columnTypes = []sqltype.Type{
 	sqltype.DecimalOf(5, 2), sqltype.DecimalOf(20, 4), sqltype.StringType,
 	{ID: sqltype.Varchar, Precision: 3},
 	sqltype.DateType, sqltype.TimestampOf(3),
+	sqltype.ArrayOf(sqltype.IntType),
+	sqltype.MapOf(sqltype.StringType.Required(), sqltype.IntType),
+	sqltype.RowOf(sqltype.Column{Name: "f", Type: sqltype.IntType}, sqltype.Column{Name: "g", Type: sqltype.StringType}),
 }
 
 // newRandomTable has a table with columns of the given types.
@@ -222,8 +225,36 @@ func randomValue(r *rand.Rand, t sqltype.Type) any {
 		return int64(r.IntN(5)) - 2
 	case sqltype.Timestamp:
 		return int64(r.IntN(5)-2) * 43_200_000
+	case sqltype.Array:
+		out := ref.Nested{}
+		for range r.IntN(3) {
+			out = append(out, randomPart(r, *t.Elem))
+		}
+		return out
+	case sqltype.Map:
+		out := ref.Nested{}
+		for _, key := range []string{"a", "b"} {
+			if r.IntN(2) == 0 {
+				out = append(out, ref.Nested{key, randomPart(r, *t.Elem)})
+			}
+		}
+		return out
+	case sqltype.Row:
+		out := ref.Nested{}
+		for _, f := range t.Fields {
+			out = append(out, randomPart(r, f.Type))
+		}
+		return out
 	}
 	return int64(r.IntN(2*most)) - most
+}
+
+// randomPart is a value inside of a nested one.
+func randomPart(r *rand.Rand, t sqltype.Type) any {
+	if r.IntN(4) == 0 {
+		return nil
+	}
+	return randomValue(r, t)
 }
 
 // library is the connector of random tables, and of the table that is written.

@@ -3,6 +3,7 @@ package ref
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -67,9 +68,9 @@ func over(a *expr.Aggregate, rows []Row) (any, error) {
 	case function.Sum, function.Avg:
 		return total(a, values)
 	case function.Min:
-		return extreme(values, -1), nil
+		return slices.MinFunc(values, order), nil
 	case function.Max:
-		return extreme(values, 1), nil
+		return slices.MaxFunc(values, order), nil
 	case function.VarPop, function.VarSamp, function.StddevPop, function.StddevSamp:
 		return spread(a, values)
 	case function.FirstValue, function.LastValue, function.ListAgg:
@@ -110,6 +111,9 @@ func arguments(a *expr.Aggregate, rows []Row) (values []any, count int, err erro
 
 // total is the sum of the values, or their mean. Sums are exact until the end.
 func total(a *expr.Aggregate, values []any) (any, error) {
+	if special, ok := notFinite(values); ok {
+		return special, nil
+	}
 	sum := new(big.Rat)
 	for _, v := range values {
 		f, ok := v.(float64)
@@ -117,20 +121,28 @@ func total(a *expr.Aggregate, values []any) (any, error) {
 			sum.Add(sum, rational(v))
 			continue
 		}
-		exact := new(big.Rat).SetFloat64(f)
-		if exact == nil {
-			return nil, unsupported(place{a}, "sum of values that are not finite")
-		}
-		sum.Add(sum, exact)
+		sum.Add(sum, new(big.Rat).SetFloat64(f))
 	}
 	if a.Func.Kind == function.Avg {
 		sum.Quo(sum, new(big.Rat).SetInt64(int64(len(values))))
 	}
 	v, ok := number(sum, a.T)
-	if !ok {
+	if f, is := v.(float64); !ok || is && math.IsInf(f, 0) {
 		return nil, arithmetic(place{a}, a.Func.Name+" is out of range")
 	}
 	return v, nil
+}
+
+// notFinite is the sum of approximate values some of which are infinite or NaN. It
+// reports whether there are any.
+func notFinite(values []any) (float64, bool) {
+	sum, ok := 0.0, false
+	for _, v := range values {
+		if f, is := v.(float64); is && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			sum, ok = sum+f, true
+		}
+	}
+	return sum, ok
 }
 
 // extreme is the value that compares to all others as sign says, or as equal.
@@ -153,12 +165,12 @@ func spread(a *expr.Aggregate, values []any) (any, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	if _, ok := notFinite(values); ok {
+		return math.NaN(), nil
+	}
 	sum, squares := new(big.Rat), new(big.Rat)
 	for _, v := range values {
 		x := new(big.Rat).SetFloat64(v.(float64))
-		if x == nil {
-			return nil, unsupported(place{a}, "variance of values that are not finite")
-		}
 		sum.Add(sum, x)
 		squares.Add(squares, x.Mul(x, x))
 	}
@@ -184,7 +196,11 @@ func arrival(a *expr.Aggregate, values []any) (any, error) {
 	}
 	separator := ","
 	if len(a.Args) == 2 {
-		separator = a.Args[1].(*expr.Literal).Value.(string)
+		s, err := eval(a.Args[1], nil)
+		if err != nil {
+			return nil, err
+		}
+		separator = s.(string)
 	}
 	texts := make([]string, len(values))
 	for i, v := range values {

@@ -1,6 +1,7 @@
 package ref
 
 import (
+	"math"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -42,6 +43,10 @@ func cast(c *expr.Cast, v any) (any, error) {
 // the reference does not know the types.
 func convert(c *expr.Cast, v any, from, to sqltype.Type) (any, bool, error) {
 	switch {
+	case from.Equal(to):
+		return v, true, nil
+	case from.ID == to.ID && from.IsNested():
+		return convertNested(c, v.(Nested), from, to)
 	case to.IsString():
 		s, ok := text(v, from)
 		if !ok {
@@ -73,8 +78,8 @@ func convert(c *expr.Cast, v any, from, to sqltype.Type) (any, bool, error) {
 		return v.(int64) * 86400 * unit(to), true, nil
 	case from.ID == sqltype.Timestamp && to.ID == sqltype.Date:
 		return floorDiv(v.(int64), 86400*unit(from)), true, nil
-	case from.ID == to.ID && from.IsTimestamp() && from.Precision == to.Precision:
-		return v, true, nil
+	case from.ID == to.ID && from.IsTimestamp() && from.Precision <= to.Precision && math.Abs(float64(v.(int64))) < math.MaxInt64/1e6:
+		return v.(int64) * (unit(to) / unit(from)), true, nil
 	}
 	return nil, false, unsupported(c, "cast from %s to %s", from, to)
 }
@@ -97,6 +102,8 @@ func text(v any, t sqltype.Type) (string, bool) {
 		return v.(string), true
 	case t.IsNumeric(), t.ID == sqltype.Boolean, t.ID == sqltype.Date:
 		return Text(t, v), true
+	case t.IsNested():
+		return textOfNested(v.(Nested), t)
 	}
 	return "", false
 }

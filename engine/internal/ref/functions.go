@@ -3,6 +3,7 @@ package ref
 import (
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +14,9 @@ import (
 func apply(c *expr.Call, args []any) (any, error) {
 	if v, ok := applyToNulls(c.Func.Name, args); ok {
 		return v, nil
+	}
+	if v, ok, err := applyToNested(c, args); ok {
+		return v, err
 	}
 	if !c.Func.NullCall {
 		for _, a := range args {
@@ -26,6 +30,9 @@ func apply(c *expr.Call, args []any) (any, error) {
 		return compute(c, args)
 	}
 	if v, ok := applyToValues(c.Func.Name, args); ok {
+		return v, nil
+	}
+	if v, ok := applyToTime(c, args); ok {
 		return v, nil
 	}
 	return nil, unsupported(c, "function %s", c.Func.Name)
@@ -135,6 +142,10 @@ func applyToText(name string, args []any) (any, bool) {
 		return strings.ToUpper(s[0]), true
 	case "LOWER":
 		return strings.ToLower(s[0]), true
+	case "REVERSE":
+		r := []rune(s[0])
+		slices.Reverse(r)
+		return string(r), true
 	case "CHAR_LENGTH":
 		return int64(utf8.RuneCountInString(s[0])), true
 	case "REPLACE":
@@ -171,6 +182,19 @@ func applyToPart(name string, args []any) (any, bool) {
 			start := min(from-1, int64(len(r)))
 			return string(r[start:min(start+length, int64(len(r)))]), true
 		}
+	case "LEFT", "RIGHT":
+		r := []rune(s)
+		if n := args[1].(int64); n < 0 || n >= int64(len(r)) {
+			return s, n >= 0
+		} else if name == "LEFT" {
+			return string(r[:n]), true
+		} else {
+			return string(r[int64(len(r))-n:]), true
+		}
+	case "REPEAT":
+		if n := args[1].(int64); n >= 0 && n*int64(len(s)) < 1<<20 {
+			return strings.Repeat(s, int(n)), true
+		}
 	}
 	return nil, false
 }
@@ -193,7 +217,7 @@ func like(s, pattern []rune) bool {
 func compute(c *expr.Call, args []any) (any, error) {
 	for i, a := range c.Args {
 		if _, ok := args[i].(float64); !ok && !a.Type().IsNumeric() {
-			return nil, unsupported(c, "function %s of %s", c.Func.Name, a.Type())
+			return moved(c, args)
 		}
 	}
 	if x, ok := args[0].(float64); ok {

@@ -6,7 +6,6 @@ package ref
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ import (
 // Row is a row of a table, whose rows are a multiset: their order means nothing,
 // equal rows count apart. A value is nil for NULL, else a bool, an int64 (integers,
 // dates, times, intervals), a float64 (FLOAT and DOUBLE), a *big.Rat (DECIMAL), a
-// string or a []byte. Rows and values are never changed.
+// string, a []byte or a Nested. Rows and values are never changed.
 type Row []any
 
 // Tables gives the rows of a table that is scanned: all columns of the connector's
@@ -73,9 +72,9 @@ func (e evaluator) root(n plan.Node) (Result, error) {
 		out.Take = limited(limit, len(out.Rows))
 	}
 	if sink, ok := n.(*plan.Sink); ok {
-		return out, e.notNull(sink, out.Rows)
+		out.Rows, err = written(sink, out.Rows)
 	}
-	return out, nil
+	return out, err
 }
 
 // below looks through exchanges.
@@ -92,18 +91,6 @@ func below(n plan.Node) plan.Node {
 // limited is how many of n rows a LIMIT lets through.
 func limited(l *plan.Limit, n int) int {
 	return int(min(max(int64(n)-l.Offset, 0), l.Count))
-}
-
-// notNull checks the columns of a table that are NOT NULL.
-func (evaluator) notNull(n *plan.Sink, rows []Row) error {
-	for _, c := range n.NotNull {
-		for _, r := range rows {
-			if r[c] == nil {
-				return errs.New(errs.Data, n.Pos(), "NULL in column %q", n.Schema()[c].Name)
-			}
-		}
-	}
-	return nil
 }
 
 // rows is the table that leaves n.
@@ -138,6 +125,10 @@ func (e evaluator) rows(n plan.Node) ([]Row, error) {
 		return limit(n, ins[0])
 	case *plan.Exchange:
 		return ins[0], nil
+	case *plan.ToChangelog:
+		return toChangelog(n, ins[0])
+	case *plan.FromChangelog:
+		return fromChangelog(n, ins[0])
 	case *plan.Normalize:
 		return keyed(n, n.Keys, ins[0])
 	case *plan.Materialize:
@@ -230,12 +221,7 @@ func keyed(n plan.Node, key []int, in []Row) ([]Row, error) {
 func Key(types []sqltype.Type, r Row) string {
 	parts := make([]string, len(r))
 	for i, v := range r {
-		if f, ok := v.(float64); ok && f == 0 {
-			v = 0.0
-		} else if ok && math.IsNaN(f) {
-			v = math.NaN()
-		}
-		parts[i] = Text(types[i], v)
+		parts[i] = Text(types[i], canonical(v))
 	}
 	return strings.Join(parts, " ")
 }

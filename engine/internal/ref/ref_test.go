@@ -78,6 +78,10 @@ func TestEvaluate(t *testing.T) {
 		{"SELECT -7 / 2, MOD(-7, 2), 7 % -2, 1.0 / 3, CAST(-1.5 AS INT), CAST(1.25 AS DECIMAL(3, 1)), CAST(-1.25 AS DECIMAL(3, 1))", "-3 -1 1 0.333333333333 -1 1.3 -1.3"},
 		{"SELECT TRY_CAST('x' AS INT), TRY_CAST(300 AS TINYINT), CAST(' 12 ' AS INT), CAST(TRUE AS INT)", "NULL NULL 12 1"},
 		{"SELECT UPPER(s) || '!', CHAR_LENGTH(s), SUBSTRING(s, 2, 5) FROM items WHERE k = 2", "'AB!' 2 'b'"},
+		{"SELECT REVERSE(s), LEFT(s, 1), RIGHT(s, 1), RIGHT(s, 5), REPEAT(s, 2) FROM items WHERE k = 2", "'ba' 'a' 'b' 'ab' 'abab'"},
+		{"SELECT YEAR(DATE '2000-02-29'), QUARTER(DATE '2000-04-01'), EXTRACT(DAY FROM TIMESTAMP '1969-12-31 23:59:58.5'), HOUR(TIMESTAMP '1969-12-31 23:59:58.5'), EXTRACT(SECOND FROM TIMESTAMP '1969-12-31 23:59:58.5')", "2000 2 31 23 58"},
+		{"SELECT CAST(TIMESTAMP '1969-12-31 23:59:58' AS TIMESTAMP(6)), CAST(TIMESTAMP '1969-12-31 23:59:58.5' AS TIMESTAMP(9))", "'1969-12-31 23:59:58' '1969-12-31 23:59:58.5'"},
+		{"SELECT TIMESTAMP '2000-02-28 12:00:00' + INTERVAL '1' DAY, TIMESTAMP '2000-03-01 00:00:00' - INTERVAL '1' HOUR", "'2000-02-29 12:00:00' '2000-02-29 23:00:00'"},
 		{"SELECT COUNT(*), COUNT(k), COUNT(DISTINCT k), SUM(v), SUM(DISTINCT v), MIN(v), MAX(s) FROM items", "4 3 2 13 3 -7 'ab'"},
 		{"SELECT COUNT(*), SUM(v), MIN(s), AVG(v) FROM items WHERE FALSE", "0 NULL NULL NULL"},
 		{"SELECT k, COUNT(*) FROM items WHERE FALSE GROUP BY k", ""},
@@ -129,13 +133,17 @@ func TestEvaluate(t *testing.T) {
 func TestEvaluateErrors(t *testing.T) {
 	e := open(t)
 	for sql, want := range map[string]errs.Code{
-		"SELECT 1 / (v - 10) FROM items":                      errs.Arithmetic,
-		"SELECT v * 2000000000 FROM items":                    errs.Arithmetic,
-		"SELECT SUM(CAST(v * 10 AS TINYINT)) FROM items":      errs.Arithmetic,
-		"SELECT CAST(s AS INT) FROM items":                    errs.Cast,
-		"SELECT CAST(v * 100 AS TINYINT) FROM items":          errs.Cast,
-		"SELECT MD5(s) FROM items":                            errs.Unsupported,
-		"SELECT k FROM (SELECT k FROM items LIMIT 2) AS some": errs.Unsupported,
+		"SELECT 1 / (v - 10) FROM items":                                            errs.Arithmetic,
+		"SELECT v * 2000000000 FROM items":                                          errs.Arithmetic,
+		"SELECT SUM(CAST(v * 10 AS TINYINT)) FROM items":                            errs.Arithmetic,
+		"SELECT CAST(s AS INT) FROM items":                                          errs.Cast,
+		"SELECT CAST(v * 100 AS TINYINT) FROM items":                                errs.Cast,
+		"SELECT TIMESTAMP '2000-01-31 00:00:00' + INTERVAL '1' MONTH FROM items":    errs.Unsupported,
+		"SELECT NOW() FROM items":                                                   errs.Unsupported,
+		"SELECT FLOOR(DATE '2000-01-31' TO MONTH), ROUND(d, 1), TRIM(s) FROM items": errs.Unsupported,
+		"SELECT CAST(TIME '10:00:00' AS STRING) FROM items":                         errs.Unsupported,
+		"SELECT MD5(s) FROM items":                                                  errs.Unsupported,
+		"SELECT k FROM (SELECT k FROM items LIMIT 2) AS some":                       errs.Unsupported,
 	} {
 		p, err := e.Plan(t.Context(), sql, true)
 		if err != nil {

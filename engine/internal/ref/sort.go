@@ -39,7 +39,7 @@ func inOrder(keys []plan.SortKey, a, b Row) int {
 			}
 			return -1
 		}
-		if c := compare(x, y); c != 0 {
+		if c := order(x, y); c != 0 {
 			if k.Desc {
 				return -c
 			}

@@ -40,6 +40,9 @@ func valueOf(t sqltype.Type, v *vector.Vector, i int) any {
 	case vector.Bytes:
 		return bytes.Clone(v.Bytes(i))
 	}
+	if t.IsNested() {
+		return nestedOf(t, v, i)
+	}
 	return sqltype.Int(v, i)
 }
 
@@ -48,6 +51,8 @@ func Append(b *vector.ColumnBuilder, t sqltype.Type, v any) {
 	switch v := v.(type) {
 	case nil:
 		b.AppendNull()
+	case Nested:
+		appendNested(b, t, v)
 	case bool:
 		vector.Append(b, v)
 	case string:
@@ -86,6 +91,8 @@ func Text(t sqltype.Type, v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "NULL"
+	case Nested:
+		return "'" + strings.ReplaceAll(joined(t, v, partText), "'", "''") + "'"
 	case bool:
 		return strings.ToUpper(strconv.FormatBool(v))
 	case string:
@@ -148,11 +155,13 @@ func compare(a, b any) int {
 			return 0
 		}
 		return unordered
+	case Nested:
+		return order(a, b)
 	}
 	return rational(a).Cmp(rational(b))
 }
 
-// equal is equality as = sees it.
+// equal is equality as = sees it. Inside of nested values NULL is equal to NULL.
 func equal(a, b any) bool { return compare(a, b) == 0 }
 
 // rational is an exact number.
