@@ -1,6 +1,8 @@
 package function
 
 import (
+	"slices"
+
 	"time"
 
 	"github.com/weirdb/weir/engine/sqltype"
@@ -44,6 +46,9 @@ func nestedCast(from, to sqltype.Type, zone *time.Location) caster {
 			copy(out.Offsets(), v.Offsets())
 			return out
 		}
+		if to.ID == sqltype.Multiset {
+			return orderedMultiset(c.Pool, v.Offsets(), children[0], children[1])
+		}
 		return orderedMap(c.Pool, v.Offsets(), children[0], children[1])
 	}
 }
@@ -76,7 +81,8 @@ func castChild(c *Call, v *vector.Vector, i int, cast caster, bad []bool) *vecto
 	return out
 }
 
-// orderedMap puts entries whose keys a cast has changed back in order.
+// orderedMap puts entries whose keys a cast has changed back in order. Of keys that
+// have become equal the last one's value stays.
 func orderedMap(p *vector.Pool, off []int32, keys, values *vector.Vector) *vector.Vector {
 	defer keys.Release()
 	defer values.Release()
@@ -85,6 +91,35 @@ func orderedMap(p *vector.Pool, off []int32, keys, values *vector.Vector) *vecto
 		for e := off[i]; e < off[i+1]; e++ {
 			b.Child(0).AppendFrom(keys, int(e))
 			b.Child(1).AppendFrom(values, int(e))
+		}
+		b.EndValue()
+	}
+	return b.Finish()
+}
+
+// orderedMultiset is orderedMap for a multiset: elements that have become equal are
+// counted together.
+func orderedMultiset(p *vector.Pool, off []int32, elements, counts *vector.Vector) *vector.Vector {
+	defer elements.Release()
+	defer counts.Release()
+	b := vector.NewColumnBuilder(p, vector.MapOf(elements.Kind(), counts.Kind()))
+	n := vector.Values[int32](counts)
+	var order []int
+	compare := func(x, y int) int { return vector.Compare(elements, x, elements, y) }
+	for i := range len(off) - 1 {
+		order = order[:0]
+		for e := off[i]; e < off[i+1]; e++ {
+			order = append(order, int(e))
+		}
+		slices.SortFunc(order, compare)
+		for at := 0; at < len(order); {
+			first, total := order[at], int32(0)
+			for at < len(order) && compare(first, order[at]) == 0 {
+				total += n[order[at]]
+				at++
+			}
+			b.Child(0).AppendFrom(elements, first)
+			vector.Append(b.Child(1), total)
 		}
 		b.EndValue()
 	}
