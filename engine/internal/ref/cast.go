@@ -29,6 +29,11 @@ func cast(c *expr.Cast, v any) (any, error) {
 	}
 	out, ok, err := convert(c, v, c.Arg.Type(), c.T)
 	switch {
+	case isUnsupported(err):
+		own := *c
+		cols, types := columnsFor(c.Arg)
+		own.Arg = cols[0]
+		return borrowed(&own, types, []any{v}, err)
 	case err != nil:
 		return nil, err
 	case ok:

@@ -12,6 +12,18 @@ import (
 
 // apply computes a function of values.
 func apply(c *expr.Call, args []any) (any, error) {
+	v, err := applyOwn(c, args)
+	if isUnsupported(err) {
+		own := *c
+		cols, types := columnsFor(c.Args...)
+		own.Args = cols
+		return borrowed(&own, types, args, err)
+	}
+	return v, err
+}
+
+// applyOwn is apply for the functions that the reference has a version of.
+func applyOwn(c *expr.Call, args []any) (any, error) {
 	if v, ok := applyToNulls(c.Func.Name, args); ok {
 		return v, nil
 	}

@@ -36,7 +36,7 @@ var (
 		{int64(2), ref.Nested{int64(5), "x"}, ref.Nested{nil}, ref.Nested{}, ref.Nested{}, math.Inf(1)},
 		{int64(3), ref.Nested{int64(7), nil}, ref.Nested{}, ref.Nested{ref.Nested{"j", int64(2)}, ref.Nested{"k", nil}}, nil, math.NaN()},
 		{int64(4), nil, nil, nil, nil, math.Inf(-1)},
-		{int64(5), ref.Nested{int64(7), nil}, ref.Nested{"p, q"}, nil, nil, -0.0},
+		{int64(5), ref.Nested{int64(7), nil}, ref.Nested{"p, q"}, nil, nil, math.Copysign(0, -1)},
 	}
 	changeRows = []ref.Row{{"INSERT", int64(1)}, {"INSERT", int64(2)}, {"UPDATE_BEFORE", int64(1)}, {"UPDATE_AFTER", int64(3)}, {"INSERT", int64(2)}, {"DELETE", int64(2)}}
 )
@@ -130,7 +130,7 @@ func TestNestedErrors(t *testing.T) {
 		"SELECT ELEMENT(l) FROM nested":                                                         errs.Data,
 		"SELECT MAP[l[1], 1] FROM nested":                                                       errs.Data,
 		"SELECT CAST(l AS ARRAY<INT>) FROM nested":                                              errs.Cast,
-		"SELECT CAST(r AS ROW<a TIME, s STRING>) FROM (SELECT ROW(l[1], 'x') AS r FROM nested)": errs.Unsupported,
+		"SELECT CAST(r AS ROW<a TIME, s STRING>) FROM (SELECT ROW(l[1], 'x') AS r FROM nested)": errs.Cast,
 		"INSERT INTO strict SELECT id, ROW(CAST(NULL AS BIGINT), 'x') FROM nested":              errs.Data,
 		"SELECT * FROM TO_CHANGELOG(input => TABLE nested)":                                     errs.Unsupported,
 	} {

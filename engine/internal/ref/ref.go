@@ -34,8 +34,9 @@ type Result struct {
 }
 
 // Evaluate computes the roots of a plan, one Result each, whichever passes of the
-// planner it has gone through. What the reference does not know is an error of code
-// errs.Unsupported; errors of values have the codes that the engine gives them.
+// planner it has gone through. A result that the rows alone do not decide, as that of
+// NOW(), is an error of code errs.Unsupported; errors of values have the codes that
+// the engine gives them.
 func Evaluate(p *plan.Plan, tables Tables) ([]Result, error) {
 	e := evaluator{tables}
 	out := make([]Result, len(p.Roots))
