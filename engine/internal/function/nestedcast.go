@@ -2,7 +2,6 @@ package function
 
 import (
 	"slices"
-
 	"time"
 
 	"github.com/weirdb/weir/engine/sqltype"
