@@ -10,6 +10,10 @@
 // that host, Go guests and tools share one definition; the C header sdk/c/weir.h
 // is compared with it by a test. All words are little-endian, all pointers are
 // offsets into the guest's only memory.
+//
+// Built for wasip1, that is in a guest, the package is the layout alone: manifests
+// are for hosts and tools, and the JSON reader they need would make every guest
+// half a megabyte larger.
 package abi
 
 // Version is the version of the contract that this package holds. A guest names

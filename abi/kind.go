@@ -1,6 +1,6 @@
 package abi
 
-import "fmt"
+import "strconv"
 
 // Kind is what a function is to SQL, and which exports it has.
 type Kind uint8
@@ -27,7 +27,7 @@ func (k Kind) String() string {
 	case TableAggregate:
 		return "table_aggregate"
 	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+	return "Kind(" + strconv.Itoa(int(k)) + ")"
 }
 
 // KindFromString is the kind that a manifest names so.
@@ -64,31 +64,6 @@ const (
 func (p Part) Suffix() string {
 	suffixes := [...]string{PartBody: "", PartInit: ".init", PartUpdate: ".update", PartMerge: ".merge", PartFinish: ".finish", PartEmit: ".emit", PartUpgrade: ".upgrade"}
 	return suffixes[p]
-}
-
-// Export is a part that a module exports for a function, as (i32) -> i32.
-type Export struct {
-	Name     string
-	Part     Part
-	Optional bool // the module may leave it out
-}
-
-// Exports are the exports a function of this kind has, in the order of Part.
-func (f *Function) Exports() []Export {
-	part := func(p Part, optional bool) Export { return Export{f.Export + p.Suffix(), p, optional} }
-	if !f.Kind.HasState() {
-		return []Export{part(PartBody, false)}
-	}
-	out := []Export{part(PartInit, true), part(PartUpdate, false)}
-	if f.Merge {
-		out = append(out, part(PartMerge, false))
-	}
-	if f.Kind == Aggregate {
-		out = append(out, part(PartFinish, false))
-	} else {
-		out = append(out, part(PartEmit, false))
-	}
-	return append(out, part(PartUpgrade, true))
 }
 
 // The exports and imports that are not a function's own.

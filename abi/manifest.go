@@ -1,4 +1,8 @@
+//go:build !wasip1
+
 package abi
+
+import "strconv"
 
 // Manifest says what a module offers. It is JSON in the module's one custom
 // section SectionName, and is read without running anything of the module.
@@ -108,6 +112,31 @@ func (f *Function) Accept(word string) bool {
 	return false
 }
 
+// Export is a part that a module exports for a function, as (i32) -> i32.
+type Export struct {
+	Name     string
+	Part     Part
+	Optional bool // the module may leave it out
+}
+
+// Exports are the exports a function of this kind has, in the order of Part.
+func (f *Function) Exports() []Export {
+	part := func(p Part, optional bool) Export { return Export{f.Export + p.Suffix(), p, optional} }
+	if !f.Kind.HasState() {
+		return []Export{part(PartBody, false)}
+	}
+	out := []Export{part(PartInit, true), part(PartUpdate, false)}
+	if f.Merge {
+		out = append(out, part(PartMerge, false))
+	}
+	if f.Kind == Aggregate {
+		out = append(out, part(PartFinish, false))
+	} else {
+		out = append(out, part(PartEmit, false))
+	}
+	return append(out, part(PartUpgrade, true))
+}
+
 // ManifestError is what is wrong at one place of a manifest. Path names the
 // place, for instance functions[2].args[0].type, and is empty for the whole.
 type ManifestError struct {
@@ -128,5 +157,5 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return "manifest: abi: the module speaks versions " + itoa(e.Min) + " to " + itoa(e.Max) + ", the host version " + itoa(Version)
+	return "manifest: abi: the module speaks versions " + strconv.Itoa(e.Min) + " to " + strconv.Itoa(e.Max) + ", the host version " + strconv.Itoa(Version)
 }

@@ -1,3 +1,5 @@
+//go:build !wasip1
+
 package abi
 
 import (
@@ -11,8 +13,6 @@ import (
 	"time"
 	"unicode/utf8"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // ParseManifest reads a manifest and validates it. An unknown key is an error,
 // for a misspelt one must not pass, unless it begins with "x-"; so is a key that
@@ -110,7 +110,7 @@ func (p *parser) array(element func(i int) error) error {
 		return err
 	}
 	for i := 0; p.dec.More(); i++ {
-		p.path = append(p.path, "["+itoa(i)+"]")
+		p.path = append(p.path, "["+strconv.Itoa(i)+"]")
 		if err := element(i); err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 package abi
 
-import "fmt"
+import "strconv"
 
 // ID names the form of a column's buffers.
 type ID uint8
@@ -142,19 +142,19 @@ func (t Type) HasData() bool { return t.ID() < Array }
 
 func (t Type) String() string {
 	if t.Validate() != nil {
-		return fmt.Sprintf("TYPE(%#x)", uint32(t))
+		return "TYPE(" + hex(t) + ")"
 	}
 	switch t.ID() {
 	case Decimal:
-		return fmt.Sprintf("DECIMAL(%d, %d)", t.Precision(), t.Scale())
+		return "DECIMAL(" + strconv.Itoa(t.Precision()) + ", " + strconv.Itoa(t.Scale()) + ")"
 	case Time:
-		return fmt.Sprintf("TIME(%d)", 3*t.Unit())
+		return "TIME(" + strconv.Itoa(3*int(t.Unit())) + ")"
 	case Timestamp:
 		name := "TIMESTAMP"
 		if t.LTZ() {
 			name = "TIMESTAMP_LTZ"
 		}
-		return fmt.Sprintf("%s(%d)", name, 3*t.Unit())
+		return name + "(" + strconv.Itoa(3*int(t.Unit())) + ")"
 	}
 	return t.ID().String()
 }
@@ -169,7 +169,7 @@ func (id ID) String() string {
 	if id >= Boolean && id <= Row {
 		return names[id]
 	}
-	return fmt.Sprintf("ID(%d)", uint8(id))
+	return "ID(" + strconv.Itoa(int(id)) + ")"
 }
 
 // Shape is a type with the types of its children: what a column of it and the
@@ -185,7 +185,7 @@ func (s Shape) Validate() error { return s.validate(1) }
 
 func (s Shape) validate(level int) error {
 	if level > MaxLevels {
-		return &TypeError{Type: s.Type, Msg: fmt.Sprintf("is nested deeper than %d levels", MaxLevels)}
+		return &TypeError{Type: s.Type, Msg: "is nested deeper than " + strconv.Itoa(MaxLevels) + " levels"}
 	}
 	if err := s.Type.Validate(); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s Shape) validate(level int) error {
 		want = max(1, len(s.Children))
 	}
 	if len(s.Children) != want {
-		return &TypeError{Type: s.Type, Msg: fmt.Sprintf("has %d children, not %d", len(s.Children), want)}
+		return &TypeError{Type: s.Type, Msg: "has " + strconv.Itoa(len(s.Children)) + " children, not " + strconv.Itoa(want)}
 	}
 	for _, c := range s.Children {
 		if err := c.validate(level + 1); err != nil {
@@ -227,5 +227,7 @@ type TypeError struct {
 }
 
 func (e *TypeError) Error() string {
-	return fmt.Sprintf("abi: type %#x %s", uint32(e.Type), e.Msg)
+	return "abi: type " + hex(e.Type) + " " + e.Msg
 }
+
+func hex(t Type) string { return "0x" + strconv.FormatUint(uint64(t), 16) }
