@@ -16,6 +16,9 @@ const module = "github.com/weirdb/weir/"
 // It is the table of docs/ARCHITECTURE.md; a new package adds a line to both. A
 // pattern that ends in /* stands for the packages of that folder.
 var layers = map[string][]string{
+	"abi":                           {},
+	"sdk/c":                         {},
+	"plugins/*":                     {"sdk/go"},
 	"vector":                        {},
 	"vector/kernel":                 {"vector"},
 	"vector/rowkey":                 {"vector"},
