@@ -81,6 +81,9 @@ const (
 	RetractMode ChangelogMode = UpsertMode | 1<<vector.UpdateBefore
 )
 
+// keyDeletes is the bit of a mode that says what a -D has.
+const keyDeletes ChangelogMode = 1 << 7
+
 // Has reports whether rows of kind k may occur.
 func (m ChangelogMode) Has(k vector.RowKind) bool { return m&(1<<k) != 0 }
 
@@ -90,16 +93,29 @@ func (m ChangelogMode) With(k vector.RowKind) ChangelogMode { return m | 1<<k }
 // Without returns m with k taken out.
 func (m ChangelogMode) Without(k vector.RowKind) ChangelogMode { return m &^ (1 << k) }
 
+// WithDeletesByKey returns m, which has -D, with the addition that a -D may have
+// values in the columns of the key only. A source with such a mode sends them, a
+// sink takes them, besides others.
+func (m ChangelogMode) WithDeletesByKey() ChangelogMode { return m | keyDeletes }
+
+// DeletesByKey reports whether a -D may have no values but those of the key: what
+// its other columns have is then arbitrary, also where they are NOT NULL.
+func (m ChangelogMode) DeletesByKey() bool { return m&keyDeletes != 0 && m.Has(vector.Delete) }
+
 // InsertOnly reports whether m carries nothing but inserts.
 func (m ChangelogMode) InsertOnly() bool { return m == AppendMode }
 
-// String is Flink's short form: "I", "I,UB,UA,D".
+// String is Flink's short form: "I", "I,UB,UA,D", and "I,UA,D(key)" when a -D may
+// have the key only.
 func (m ChangelogMode) String() string {
 	var parts []string
 	for k, s := range [...]string{"I", "UB", "UA", "D"} {
 		if m.Has(vector.RowKind(k)) {
 			parts = append(parts, s)
 		}
+	}
+	if m.DeletesByKey() {
+		parts[len(parts)-1] += "(key)"
 	}
 	return strings.Join(parts, ",")
 }

@@ -29,6 +29,12 @@ type RowsOptions struct {
 	// Indexed makes a row findable by its content in constant time, so that rows
 	// can be taken away. Without it only inserts can be added.
 	Indexed bool
+	// Replacing makes the Identity columns tell the rows under a key apart, for an
+	// Indexed table: a row that is added replaces the one that has the same values in
+	// them, and a row that is taken away needs no others. Without columns a key has
+	// one row.
+	Replacing bool
+	Identity  []int
 	// Noted gives each row a number that the operator keeps.
 	Noted bool
 }
@@ -39,7 +45,8 @@ type RowsOptions struct {
 // In an Indexed table equal rows are one row with a count, as equal as in GROUP
 // BY: NULL equals NULL, -0 equals 0, NaN equals NaN (the first that came is kept).
 // A count may be negative while an epoch lasts, when a row was taken away before
-// it was added; a row whose count is 0 is gone.
+// it was added; a row whose count is 0 is gone. In a Replacing table the rows of one
+// identity are one row, whose count is 1.
 type Rows struct {
 	keyTable
 	opt  RowsOptions
@@ -62,8 +69,8 @@ type Rows struct {
 	owner   []Slot   // Indexed: None for a free row
 
 	enc      *rowkey.Encoder // Indexed: for content
-	allCols  []int
-	byRow    index // Indexed: from content and slot to row id
+	compared []int           // Indexed: the columns by which rows are told apart
+	byRow    index           // Indexed: from content and slot to row id
 	sorted   *sortedRows
 	negative int64
 	emptied  []Slot // entries that lost their last row in this call
@@ -91,10 +98,13 @@ func newRows(name string, key rowkey.Layout, opt RowsOptions, store Options) *Ro
 	r := &Rows{keyTable: newKeyTable(name, key, store), opt: opt, rows: 1}
 	for i, k := range opt.Cols {
 		r.cols = append(r.cols, newColumn(k, store))
-		r.allCols = append(r.allCols, i)
+		r.compared = append(r.compared, i)
+	}
+	if opt.Replacing {
+		r.compared = opt.Identity
 	}
 	if opt.Indexed {
-		r.enc = rowkey.NewEncoder(rowkey.Layout{Kinds: opt.Cols})
+		r.enc = rowkey.NewEncoder(rowkey.Layout{Kinds: pick(opt.Cols, r.compared)})
 		r.byRow = newIndex(false)
 	}
 	if opt.Sort != nil {
@@ -103,6 +113,14 @@ func newRows(name string, key rowkey.Layout, opt RowsOptions, store Options) *Ro
 	r.payload = (*rowsPayload)(r)
 	r.noteCreated = true
 	return r
+}
+
+func pick[T any](from []T, at []int) []T {
+	out := make([]T, len(at))
+	for i, k := range at {
+		out[i] = from[k]
+	}
+	return out
 }
 
 // Resolve finds the entry of each key, as Values.Resolve does: slots are pinned

@@ -21,7 +21,7 @@ func rowKey(content uint64, s Slot) uint64 {
 // others in full, count, and free those whose count came to 0.
 func (r *Rows) fold(b *vector.Batch, slots []Slot) {
 	a := &r.add
-	content := r.enc.Hash(b, r.allCols)
+	content := r.enc.Hash(b, r.compared)
 	a.hash = a.hash[:0]
 	if len(a.row) == len(content) {
 		a.hash = append(a.hash, content...)
@@ -41,7 +41,11 @@ func (r *Rows) foldHashed(b *vector.Batch) {
 	r.findRows()
 	r.storeNew(b)
 	r.verify(b)
-	r.settle()
+	if r.opt.Replacing {
+		r.replace(b)
+	} else {
+		r.settle()
+	}
 }
 
 // findRows sets a.id to the rows that have the right hash, making those that are
@@ -160,8 +164,8 @@ func (r *Rows) verify(b *vector.Batch) {
 	a.pickRow, a.pickID, a.found = rows, ids, found
 	a.diff = resize(a.diff, len(rows))
 	clear(a.diff)
-	for i, c := range r.cols {
-		c.differ(b.Col(i), rows, ids, a.diff)
+	for _, c := range r.compared {
+		r.cols[c].differ(b.Col(c), rows, ids, a.diff)
 	}
 	for j, i := range found {
 		if a.diff[j] || r.owner[ids[j]] != a.slot[i] {
@@ -177,8 +181,8 @@ func (r *Rows) collide(b *vector.Batch, i int) RowID {
 	row, diff := a.row[i:i+1], []bool{false}
 	for id := r.byRow.findHash(key, 0); id != 0; id = r.byRow.findHash(key, id) {
 		diff[0] = r.owner[id] != a.slot[i]
-		for c, col := range r.cols {
-			col.differ(b.Col(c), row, []RowID{id}, diff)
+		for _, c := range r.compared {
+			r.cols[c].differ(b.Col(c), row, []RowID{id}, diff)
 		}
 		if !diff[0] {
 			return id
@@ -213,6 +217,12 @@ func (r *Rows) settle() {
 			a.dead = append(a.dead, id)
 		}
 	}
+	r.bury()
+}
+
+// bury frees those rows of a.dead whose count is 0.
+func (r *Rows) bury() {
+	a := &r.add
 	n := 0
 	for _, id := range a.dead {
 		if r.counts[id] != 0 || r.owner[id] == None {

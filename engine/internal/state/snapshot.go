@@ -337,6 +337,9 @@ func (r *Rows) describe() string {
 	if r.opt.Indexed {
 		d += " indexed"
 	}
+	if r.opt.Replacing {
+		d += fmt.Sprint(" replacing ", r.opt.Identity)
+	}
 	if r.opt.Noted {
 		d += " noted"
 	}
