@@ -10,6 +10,7 @@ import (
 	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/job"
+	"github.com/weirdb/weir/udf"
 )
 
 // Config says how an Engine works. The zero value is ready to use. What a session
@@ -40,6 +41,12 @@ type Config struct {
 	// Functions are known besides the built-in ones, and go before those. See
 	// Engine.RegisterFunction.
 	Functions []function.Function
+	// UDF says how functions in WebAssembly run: limits of those that do not set their
+	// own, where compiled modules are kept, who gets what they log.
+	UDF udf.Config
+	// MaxLimits is the most that CREATE FUNCTION may ask for in WITH; zero fields are no
+	// bound.
+	MaxLimits udf.Limits
 	// Stdin and Stdout are what the path '-' and the print connector use; nil means
 	// the process's own.
 	Stdin  io.Reader
@@ -75,6 +82,7 @@ func (c Config) Validate() error {
 	check(c.BatchSize >= 0 && c.BatchSize <= 1<<20, "BatchSize is %d, want 0 to 1048576", c.BatchSize)
 	check(c.FlushInterval >= 0, "FlushInterval is %v, want no negative time", c.FlushInterval)
 	check(c.FlushRows >= 0, "FlushRows is %d, want 0 or more", c.FlushRows)
+	problems = append(problems, c.UDF.Limits.Validate(), c.MaxLimits.Validate())
 	for i, n := range c.Connectors {
 		check(n != nil, "Connectors[%d] is nil", i)
 	}

@@ -43,6 +43,12 @@ func (e *Engine) restoreRecord(ctx context.Context, r catalog.Record) error {
 		s = s.In(r.Catalog, r.Database)
 	}
 	for _, stmt := range stmts {
+		if f, ok := stmt.(*parse.CreateFunction); ok {
+			if err := plan.RestoreFunction(ctx, f, s); err != nil {
+				return err
+			}
+			continue
+		}
 		if _, known, err := define(ctx, stmt, s); err != nil {
 			return err
 		} else if !known {
@@ -59,6 +65,8 @@ func statementOf(o catalog.Object) string {
 		return createTable(o)
 	case *catalog.View:
 		return createView(o)
+	case *catalog.Function:
+		return createFunction(o, true)
 	}
 	panic(fmt.Sprintf("engine: no statement makes a %s", o.What()))
 }
@@ -71,6 +79,8 @@ func define(ctx context.Context, stmt parse.Statement, s *catalog.Session) (what
 		return "CREATE TABLE", true, plan.CreateTable(ctx, stmt, s)
 	case *parse.CreateView:
 		return "CREATE VIEW", true, createViewOf(ctx, stmt, s)
+	case *parse.CreateFunction:
+		return "CREATE FUNCTION", true, plan.CreateFunction(ctx, stmt, s)
 	case *parse.CreateDatabase:
 		return "CREATE DATABASE", true, s.CreateDatabase(stmt)
 	case *parse.CreateCatalog:
@@ -89,7 +99,7 @@ func createViewOf(ctx context.Context, stmt *parse.CreateView, s *catalog.Sessio
 	if !stmt.Temporary && s.Catalog().IsDurable() {
 		if _, err := plan.DefineView(ctx, stmt, s.Permanent()); err != nil {
 			if _, found := plan.DefineView(ctx, stmt, s); found == nil {
-				return errs.New(errs.Invalid, stmt.Name.Pos(), "view %q is kept in the state directory, but reads a temporary table or view", stmt.Name.Last().Value).
+				return errs.New(errs.Invalid, stmt.Name.Pos(), "view %q is kept in the state directory, but reads a temporary table or view, or calls a temporary function", stmt.Name.Last().Value).
 					WithHint("CREATE TEMPORARY VIEW, or create permanently what it reads")
 			}
 			return err

@@ -116,7 +116,7 @@ func TestStateDirectoryErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = run("CREATE VIEW v AS SELECT a FROM w")
-	if want := `line 1:13: view "v" is kept in the state directory, but reads a temporary table or view; CREATE TEMPORARY VIEW, or create permanently what it reads`; err == nil || err.Error() != want {
+	if want := `line 1:13: view "v" is kept in the state directory, but reads a temporary table or view, or calls a temporary function; CREATE TEMPORARY VIEW, or create permanently what it reads`; err == nil || err.Error() != want {
 		t.Errorf("a view over a temporary table: %v", err)
 	}
 	for _, c := range []struct{ sql, want string }{
@@ -127,7 +127,7 @@ func TestStateDirectoryErrors(t *testing.T) {
 		{"CREATE CATALOG c WITH ('type' = 'hive')", "there is no catalog type 'hive'"},
 		{"CREATE CATALOG c WITH ('type' = 'generic_in_memory', 'default-database' = 'first')", ""},
 		{"CREATE CATALOG c", `a catalog "c" exists already`},
-		{"USE CATALOG c; CREATE TABLE t (a INT) WITH ('connector' = 'print'); USE CATALOG default_catalog; DROP CATALOG c", `its database "first" has tables or views`},
+		{"USE CATALOG c; CREATE TABLE t (a INT) WITH ('connector' = 'print'); USE CATALOG default_catalog; DROP CATALOG c", `its database "first" has tables, views or functions`},
 		{"DROP DATABASE c.first CASCADE", "is the default one of its catalog"},
 		{"CREATE TABLE d.u (a INT) WITH ('connector' = 'print'); ALTER TABLE d.u RENAME TO t", "exists already"},
 	} {

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/weirdb/weir/engine/connector"
@@ -18,6 +19,8 @@ import (
 	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/udf"
 )
 
 // Engine holds tables and views and runs statements over them. It is safe for
@@ -50,7 +53,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		print.Connector{Out: cfg.Stdout},
 		blackhole.Connector{},
 	).With(cfg.Connectors...)
-	e := &Engine{cfg: cfg, session: catalog.New(registry).NewSession(), queries: make(map[*Query]struct{})}
+	known := catalog.New(registry).WithModules(catalog.NewModules(cfg.UDF, cfg.MaxLimits))
+	e := &Engine{cfg: cfg, session: known.NewSession(), queries: make(map[*Query]struct{})}
 	e.session.Options.Parallelism = cfg.Parallelism
 	if cfg.BatchSize > 0 {
 		e.session.Options.BatchSize = cfg.BatchSize
@@ -67,7 +71,7 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		}
 	}
 	if err := e.restore(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, known.Modules().Close())
 	}
 	context.AfterFunc(ctx, func() { _ = e.Close() })
 	return e, nil
@@ -91,18 +95,33 @@ func (e *Engine) Close() error {
 	for _, q := range running {
 		q.job.end()
 	}
+	err := e.session.Catalog().Modules().Close()
 	if log != nil {
-		return log.Close()
+		err = errors.Join(err, log.Close())
 	}
-	return nil
+	return err
 }
 
 // RegisterFunction makes a function that is written in Go callable from SQL, in the
 // statements that are planned from now on: a *function.ScalarFunction or
 // *function.AggregateFunction. Its name must not be registered yet; a built-in
-// function of that name is hidden.
+// function of that name is hidden. Scalar functions of one name that differ in the types
+// of their arguments are overloads.
 func (e *Engine) RegisterFunction(f function.Function) error {
 	return e.session.Catalog().Register(f)
+}
+
+// RegisterModule is RegisterFunction for the scalar functions of a WebAssembly module,
+// by the names that its manifest gives them. name stands in errors. Limits that are zero
+// are the manifest's, or those of Config.UDF.
+func (e *Engine) RegisterModule(ctx context.Context, name string, wasm []byte, l udf.Limits) error {
+	m, err := e.session.Catalog().Modules().Load(ctx, name, wasm, l)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return plan.RegisterModule(m, e.session)
 }
 
 // ExecuteSQL executes one statement, with or without a semicolon. It returns once

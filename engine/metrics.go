@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
@@ -14,6 +16,19 @@ type Metrics struct {
 	SourceRows, SinkRows int64
 	// Operators has an entry for each operator and shard, sources first.
 	Operators []OperatorMetrics
+	// Functions has an entry for each function in WebAssembly that the query calls, in
+	// the order of their names.
+	Functions []FunctionMetrics
+}
+
+// FunctionMetrics are figures of a function over all operators and shards of a query.
+type FunctionMetrics struct {
+	Name string
+	// Calls take a batch each, which have Rows in all. Errors is the number of those that
+	// failed.
+	Calls, Rows, Errors int64
+	// Busy is the time that was spent in calls, with that for handing rows over.
+	Busy time.Duration
 }
 
 // OperatorMetrics are figures of one operator in one shard.
@@ -39,6 +54,7 @@ func (q *Query) Metrics() Metrics {
 	}
 	from := q.job.Metrics()
 	m := Metrics{Epoch: from.Epoch}
+	functions := map[string]FunctionMetrics{}
 	for _, o := range from.Operators {
 		m.Operators = append(m.Operators, operatorMetrics(o))
 		switch {
@@ -47,6 +63,13 @@ func (q *Query) Metrics() Metrics {
 		case o.Sink:
 			m.SinkRows += o.RowsIn
 		}
+		for _, f := range o.Functions {
+			sum := functions[f.Name]
+			functions[f.Name] = FunctionMetrics{f.Name, sum.Calls + f.Calls, sum.Rows + f.Rows, sum.Errors + f.Errors, sum.Busy + f.Busy}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		m.Functions = append(m.Functions, functions[name])
 	}
 	return m
 }

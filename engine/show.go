@@ -74,13 +74,15 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 			}
 		}
 	case parse.ShowFunctions:
-		column, names = "function name", s.Functions()
+		column, names = "function name", s.Functions(!stmt.User)
 	case parse.ShowCurrentCatalog:
 		column, names = "current catalog name", []string{cat}
 	case parse.ShowCurrentDatabase:
 		column, names = "current database name", []string{db}
 	case parse.ShowCreateTable, parse.ShowCreateView:
 		return e.showCreate(stmt)
+	case parse.ShowCreateFunction:
+		return e.showCreateFunction(stmt)
 	default:
 		return nil, errs.New(errs.Unsupported, stmt.At, "SHOW %s is not supported yet", stmt.Kind)
 	}
@@ -126,8 +128,11 @@ func (e *Engine) showOptions() *Query {
 	return list("SET", []string{"key", "value", "meaning"}, rows)
 }
 
-// describe executes DESCRIBE of a table or view.
+// describe executes DESCRIBE of a table, view or function.
 func (e *Engine) describe(stmt *parse.Describe) (*Query, error) {
+	if stmt.Kind == parse.FunctionObject {
+		return e.describeFunction(stmt)
+	}
 	if stmt.Kind != parse.TableObject {
 		return nil, errs.New(errs.Unsupported, stmt.At, "DESCRIBE %s is not supported yet", stmt.Kind)
 	}

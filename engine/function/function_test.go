@@ -131,8 +131,8 @@ func TestErrors(t *testing.T) {
 		"short(n)":    "function short returned 1 rows of int64, want 1 rows of int32",
 		"fails('x')":  "line 1:8: no function fails(CHAR(1)); it takes (BIGINT)",
 		"fails(n, n)": "line 1:8: no function fails(INT, INT); it takes (BIGINT)",
-		"fail(n)":     "line 1:8: function fail not found; did you mean \"FAILS\"?",
-		"db.fails(n)": "line 1:8: function db.fails not found; functions belong to no catalog or database: write fails",
+		"fail(n)":     "line 1:8: function fail not found; did you mean \"fails\"?",
+		"db.fails(n)": "line 1:8: function db.fails not found; fails alone is one",
 	} {
 		q, err := e.ExecuteSQL(ctx, "SELECT "+call+" FROM (VALUES (1000)) AS t(n)")
 		if err == nil {

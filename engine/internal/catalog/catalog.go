@@ -10,8 +10,8 @@ import (
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
-	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/udf"
 )
 
 // The names that a session starts in.
@@ -30,13 +30,13 @@ func (id Identifier) String() string {
 	return parse.QuoteIdent(id.Catalog) + "." + parse.QuoteIdent(id.Database) + "." + parse.QuoteIdent(id.Object)
 }
 
-// Object is what a name in FROM or INSERT can stand for: *Table or *View.
+// Object is what has a name in a database: *Table, *View or *Function.
 type Object interface {
 	// Identifier is the object's full name.
 	Identifier() Identifier
 	// IsTemporary reports whether the object belongs to one session.
 	IsTemporary() bool
-	// What is "table" or "view", for messages.
+	// What is "table", "view" or "function", for messages.
 	What() string
 }
 
@@ -44,11 +44,12 @@ type Object interface {
 // is safe for concurrent use; objects are immutable once they are in it.
 type Catalog struct {
 	registry *connector.Registry
+	modules  *Modules
 
 	mu        sync.RWMutex
 	catalogs  map[string]map[string]map[string]Object
-	functions goFunctions
-	defaults  map[string]string // by catalog: the database that USE CATALOG chooses
+	functions map[Identifier]*Function // by Identifier.key
+	defaults  map[string]string        // by catalog: the database that USE CATALOG chooses
 
 	log  *Log                // nil: what is in the catalog ends with the engine
 	text func(Object) string // a statement that makes an object
@@ -58,13 +59,11 @@ type Catalog struct {
 // connectors of the registry.
 func New(registry *connector.Registry) *Catalog {
 	return &Catalog{
-		registry: registry,
-		catalogs: map[string]map[string]map[string]Object{DefaultCatalog: {DefaultDatabase: {}}},
-		defaults: map[string]string{DefaultCatalog: DefaultDatabase},
-		functions: goFunctions{
-			scalars:    map[string]*function.Scalar{},
-			aggregates: map[string]*function.Aggregate{},
-		},
+		registry:  registry,
+		catalogs:  map[string]map[string]map[string]Object{DefaultCatalog: {DefaultDatabase: {}}},
+		defaults:  map[string]string{DefaultCatalog: DefaultDatabase},
+		functions: map[Identifier]*Function{},
+		modules:   NewModules(udf.Config{}, udf.Limits{}),
 	}
 }
 
@@ -76,6 +75,7 @@ func (c *Catalog) NewSession() *Session {
 		catalog:   c,
 		current:   Identifier{Catalog: DefaultCatalog, Database: DefaultDatabase},
 		temporary: make(map[Identifier]Object),
+		functions: make(map[Identifier]*Function),
 	}
 }
 

@@ -48,6 +48,29 @@ func (c *Catalog) record(o Object, replace bool) error {
 	return c.log.Append(r)
 }
 
+// recordFunction writes a function to the log with all its overloads. The lock is held.
+func (c *Catalog) recordFunction(f *Function, replace bool) error {
+	if c.log == nil {
+		return nil
+	}
+	r := Record{SQL: c.text(f)}
+	if replace {
+		r.SQL = "DROP FUNCTION " + f.ID.String() + ";\n" + r.SQL
+	}
+	return c.log.Append(r)
+}
+
+// removeFunction drops a permanent function.
+func (c *Catalog) removeFunction(f *Function) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.append("DROP FUNCTION " + f.ID.String()); err != nil {
+		return err
+	}
+	delete(c.functions, f.ID.key())
+	return nil
+}
+
 // defaultDatabase is the database that USE CATALOG chooses.
 func (c *Catalog) defaultDatabase(name string) string {
 	c.mu.RLock()
@@ -142,8 +165,8 @@ func (s *Session) dropDatabase(stmt *parse.Drop) error {
 		return errs.New(errs.Invalid, at, "the database %q is in use", id.Database).WithHint("USE another one first")
 	case s.catalog.defaultDatabase(id.Catalog) == id.Database:
 		return errs.New(errs.Invalid, at, "the database %q is the default one of its catalog, and stays", id.Database)
-	case len(names) > 0 && !stmt.Cascade:
-		return errs.New(errs.Invalid, at, "the database %q is not empty", id.Database).WithHint("DROP DATABASE .. CASCADE drops its tables and views too")
+	case (len(names) > 0 || s.hasFunctions(id.Catalog, id.Database)) && !stmt.Cascade:
+		return errs.New(errs.Invalid, at, "the database %q is not empty", id.Database).WithHint("DROP DATABASE .. CASCADE drops its tables, views and functions too")
 	}
 	c := s.catalog
 	c.mu.Lock()
@@ -152,7 +175,10 @@ func (s *Session) dropDatabase(stmt *parse.Drop) error {
 		return err
 	}
 	delete(c.catalogs[id.Catalog], id.Database)
-	maps.DeleteFunc(s.temporary, func(t Identifier, _ Object) bool { return t.Catalog == id.Catalog && t.Database == id.Database })
+	inside := func(o Identifier) bool { return o.Catalog == id.Catalog && o.Database == id.Database }
+	maps.DeleteFunc(s.temporary, func(t Identifier, _ Object) bool { return inside(t) })
+	maps.DeleteFunc(s.functions, func(f Identifier, _ *Function) bool { return inside(f) })
+	maps.DeleteFunc(c.functions, func(f Identifier, _ *Function) bool { return inside(f) })
 	return nil
 }
 
@@ -171,8 +197,8 @@ func (s *Session) dropCatalog(stmt *parse.Drop) error {
 		return errs.New(errs.Invalid, at, "the catalog %q is the default one, and stays", name)
 	}
 	for _, db := range databases {
-		if len(s.names(name, db)) > 0 {
-			return errs.New(errs.Invalid, at, "the catalog %q is not empty: its database %q has tables or views", name, db).WithHint("drop them first")
+		if len(s.names(name, db)) > 0 || s.hasFunctions(name, db) {
+			return errs.New(errs.Invalid, at, "the catalog %q is not empty: its database %q has tables, views or functions", name, db).WithHint("drop them first")
 		}
 	}
 	c := s.catalog
@@ -190,7 +216,7 @@ func (s *Session) dropCatalog(stmt *parse.Drop) error {
 // objects: what it cannot find does not outlive the session.
 func (s *Session) Permanent() *Session {
 	p := *s
-	p.temporary = map[Identifier]Object{}
+	p.temporary, p.functions = map[Identifier]Object{}, map[Identifier]*Function{}
 	return &p
 }
 

@@ -16,8 +16,9 @@ type Session struct {
 	Options *Options
 
 	catalog   *Catalog
-	current   Identifier // without Object
-	temporary map[Identifier]Object
+	current   Identifier               // without Object
+	temporary map[Identifier]Object    // tables and views
+	functions map[Identifier]*Function // temporary ones, by Identifier.key
 }
 
 // Catalog is the catalog of the session.
@@ -128,7 +129,7 @@ func (s *Session) Create(o Object, name parse.Name, on OnExisting) error {
 	return nil
 }
 
-// Drop executes DROP TABLE, VIEW, DATABASE and CATALOG.
+// Drop executes DROP TABLE, VIEW, FUNCTION, DATABASE and CATALOG.
 func (s *Session) Drop(stmt *parse.Drop) error {
 	var what string
 	switch stmt.Kind {
@@ -136,6 +137,8 @@ func (s *Session) Drop(stmt *parse.Drop) error {
 		return s.dropDatabase(stmt)
 	case parse.CatalogObject:
 		return s.dropCatalog(stmt)
+	case parse.FunctionObject:
+		return s.dropFunction(stmt)
 	case parse.TableObject:
 		what = "table"
 	case parse.ViewObject:

@@ -347,6 +347,9 @@ func (p *Program) Metrics() []Metrics {
 		for _, in := range l.instances {
 			m := Metrics{ID: l.node.ID, Name: l.node.Name, Shard: in.shard, Source: l.node.Source != nil, Sink: l.node.Sink != nil}
 			in.metrics(&m)
+			if f := in.functions.Load(); f != nil {
+				m.Functions = f.Metrics()
+			}
 			out = append(out, m)
 		}
 	}

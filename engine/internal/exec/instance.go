@@ -2,10 +2,14 @@ package exec
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
@@ -27,6 +31,8 @@ type instance struct {
 	sides map[string]*output
 	said  bool // idle, said the operator itself
 	open  bool
+
+	functions atomic.Pointer[function.Instances] // of rt, for metrics
 }
 
 // port is one input of an instance.
@@ -95,6 +101,8 @@ func (in *instance) start(ctx context.Context, opt state.Options) (err error) {
 	}
 	in.store = state.NewStore(opt)
 	in.rt.State = in.store
+	in.rt.Functions = function.NewInstances(ctx, seedOf(in.node.ID, in.shard))
+	in.functions.Store(in.rt.Functions)
 	in.open = true
 	if err := in.op.Open(ctx, &in.rt); err != nil {
 		return in.fail(err)
@@ -108,9 +116,17 @@ func (in *instance) close() error {
 	}
 	in.open = false
 	in.task.at = in
+	defer in.rt.Functions.Close()
 	err := in.op.Close()
 	in.task.at = nil
 	return in.fail(err)
+}
+
+// seedOf is a number of the operator's own, the same in every run.
+func seedOf(id string, shard int) uint64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s/%d", id, shard) // a hash takes everything
+	return h.Sum64()
 }
 
 func (in *instance) fail(err error) error { return opError(in.node.Name, in.shard, err) }

@@ -3,6 +3,8 @@ package exec
 import (
 	"sync/atomic"
 	"time"
+
+	"github.com/weirdb/weir/engine/internal/function"
 )
 
 // Metrics is what one operator of one shard has done so far. It is brought up to
@@ -21,6 +23,8 @@ type Metrics struct {
 	Inconsistent int64
 	StateKeys    int64
 	StateBytes   int64
+	// Functions are the figures of the instances that the operator calls.
+	Functions []function.Metrics
 }
 
 // counters are the figures of an operator: plain ones for its task, a published

@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"context"
+
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
 )
@@ -14,6 +17,9 @@ type Runtime struct {
 	Pool *vector.Pool
 	// State is the operator's own store. The task ends calls and epochs on it.
 	State *state.Store
+	// Functions are the instances that the operator's expressions call. The task closes
+	// them after the operator.
+	Functions *function.Instances
 	// Now is processing time in milliseconds since 1970. It changes only between
 	// epochs and is the same on all shards.
 	Now func() int64
@@ -52,7 +58,10 @@ func (rt *Runtime) SetIdle(idle bool) {
 // NewRuntime returns the runtime of an operator that no task calls: one under
 // test.
 func NewRuntime(pool *vector.Pool, store *state.Store, now func() int64, side func(name string) Output, inconsistent func(n int64)) *Runtime {
-	return &Runtime{Name: "test", ID: "test", Shards: 1, Pool: pool, State: store, Now: now, side: side, inconsistent: inconsistent}
+	return &Runtime{
+		Name: "test", ID: "test", Shards: 1, Pool: pool, State: store, Functions: function.NewInstances(context.Background(), 1),
+		Now: now, side: side, inconsistent: inconsistent,
+	}
 }
 
 // discard is the output that nobody reads.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -372,7 +373,7 @@ func TestMetrics(t *testing.T) {
 	got := m[1]
 	got.Busy, got.StateBytes, got.StateKeys = 0, 0, 0
 	want := exec.Metrics{ID: sum.ID, Name: sum.Name, RowsIn: 4, BatchesIn: 2, RowsOut: 2, BatchesOut: 1, Watermark: exec.EndWatermark, Inconsistent: 1}
-	if got != want || reported != 1 {
+	if !reflect.DeepEqual(got, want) || reported != 1 {
 		t.Errorf("metrics %+v, want %+v; reported %d", got, want, reported)
 	}
 	if m[1].Busy <= 0 || m[0].RowsOut != 4 || m[2].RowsIn != 2 {

@@ -13,9 +13,10 @@ import (
 // Evaluator computes an expression over batches. It has scratch memory and belongs
 // to one goroutine.
 type Evaluator struct {
-	root node
-	clk  *clock
-	top  frame
+	root   node
+	clk    *clock
+	guests []guest
+	top    frame
 }
 
 // clock is what NOW() and its like read.
@@ -29,7 +30,29 @@ func Compile(e Expr) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Evaluator{root: root, clk: c.clk}, nil
+	return &Evaluator{root: root, clk: c.clk, guests: c.guests}, nil
+}
+
+// Open opens the functions that keep something from one call to the next. It comes
+// before the first Eval. The instances outlive the evaluator.
+func (ev *Evaluator) Open(in *function.Instances) error { return openAll(ev.guests, in) }
+
+// guest is a call of a function that has to be opened.
+type guest struct {
+	call    *callNode
+	of      *function.Scalar
+	binding function.Binding
+}
+
+func openAll(guests []guest, in *function.Instances) error {
+	for _, g := range guests {
+		k, err := in.Open(g.of, g.binding)
+		if err != nil {
+			return at(err, g.call.pos)
+		}
+		g.call.kernel = k
+	}
+	return nil
 }
 
 // SetNow tells the evaluator the clock of the epoch, in milliseconds since 1970,
@@ -122,8 +145,9 @@ type node interface {
 
 // compiler builds nodes. Constants live in a pool of its own, as long as the nodes.
 type compiler struct {
-	pool *vector.Pool
-	clk  *clock
+	pool   *vector.Pool
+	clk    *clock
+	guests []guest
 }
 
 func newCompiler() *compiler { return &compiler{pool: vector.NewPool(), clk: &clock{}} }
@@ -181,11 +205,15 @@ func (c *compiler) compileCall(e *Call) (node, error) {
 	for _, a := range e.Args {
 		b.Args = append(b.Args, argOf(a))
 	}
-	k, err := e.Func.Bind(b)
-	if err != nil {
+	n := &callNode{name: e.Func.Name, args: args, kind: e.T.Kind(), nullCall: e.Func.NullCall, each: !e.Func.Deterministic, pos: e.At, clk: c.clk, vs: make([]*vector.Vector, len(args))}
+	if e.Func.Open != nil {
+		c.guests = append(c.guests, guest{n, e.Func, b})
+		return n, nil
+	}
+	if n.kernel, err = e.Func.Bind(b); err != nil {
 		return nil, at(err, e.At)
 	}
-	return &callNode{name: e.Func.Name, args: args, kernel: k, kind: e.T.Kind(), nullCall: e.Func.NullCall, each: !e.Func.Deterministic, pos: e.At, clk: c.clk, vs: make([]*vector.Vector, len(args))}, nil
+	return n, nil
 }
 
 func (c *compiler) compileCast(e *Cast) (node, error) {
@@ -254,6 +282,9 @@ func (n *callNode) eval(p *vector.Pool, f *frame) (*vector.Vector, error) {
 	}
 	if null && !n.nullCall {
 		return nullRow(p, n.kind), nil
+	}
+	if n.kernel == nil {
+		panic("expr: " + n.name + " is called before it is opened")
 	}
 	call := function.Call{Pool: p, N: rows, Args: n.vs, Now: n.clk.now}
 	if !n.nullCall {

@@ -124,11 +124,19 @@ func Null(t sqltype.Type, pos errs.Position) *Literal {
 // Bool is the literal TRUE or FALSE.
 func Bool(v bool) *Literal { return &Literal{Value: v, T: sqltype.BoolType.Required()} }
 
-// NewCall applies f to args, casting them as f wants. The error names what f takes.
+// NewCall applies f, or the overload of it that the arguments fit, to args, casting
+// them as f wants. The error names what f takes.
 func NewCall(f *function.Scalar, pos errs.Position, args ...Expr) (Expr, error) {
 	known := make([]function.Arg, len(args))
 	for i, a := range args {
 		known[i] = argOf(a)
+	}
+	f, missing, err := f.Choose(known)
+	if err != nil {
+		return nil, at(err, pos)
+	}
+	for _, d := range missing {
+		args, known = append(args[:len(args):len(args)], &Literal{Value: d.Value, T: d.Type, At: pos}), append(known, d)
 	}
 	coerced, ret, err := f.Resolve(known)
 	if err != nil {

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"context"
+
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/vector"
 )
@@ -58,6 +60,11 @@ func compute(e Expr) Expr {
 	c := newCompiler()
 	n, err := c.compile(e)
 	if err != nil {
+		return e
+	}
+	in := function.NewInstances(context.Background(), 0)
+	defer in.Close()
+	if openAll(c.guests, in) != nil {
 		return e
 	}
 	b := vector.NewBatch(1, nil, nil)

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/kernel"
@@ -11,6 +12,7 @@ import (
 type Predicate struct {
 	filters []filter // each narrows what the ones before it left
 	clk     *clock
+	guests  []guest
 	out     []int32
 }
 
@@ -33,8 +35,12 @@ func CompilePredicate(e Expr) (*Predicate, error) {
 		}
 		pr.filters = append(pr.filters, f)
 	}
+	pr.guests = c.guests
 	return pr, nil
 }
+
+// Open is Evaluator.Open.
+func (pr *Predicate) Open(in *function.Instances) error { return openAll(pr.guests, in) }
 
 // SetNow is Evaluator.SetNow.
 func (pr *Predicate) SetNow(ms int64) { pr.clk.now = ms }

@@ -3,6 +3,7 @@
 package function
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -41,6 +42,8 @@ type Call struct {
 	Valid vector.Bitmap
 	// Now is the clock of the epoch, in milliseconds since 1970.
 	Now int64
+	// Seed is another number for each call of an instance.
+	Seed uint64
 }
 
 // Kernel computes a function over a batch. The result is new, of c.N rows, and
@@ -82,7 +85,25 @@ type Scalar struct {
 	// Bind chooses the kernel for settled types. It fails for constants that make no
 	// sense, such as a bad pattern.
 	Bind func(b Binding) (Kernel, error)
+
+	// Open, in place of Bind, is for a function that keeps something from one call to
+	// the next. What it returns depends on the function alone, not on the binding's
+	// constants. A call under way is broken off when ctx ends.
+	Open func(ctx context.Context, b Binding) (Instance, error)
+	// Arity is the number of arguments, and Defaults are the last of them as far as a
+	// call may leave them out. They are for functions that users give.
+	Arity    int
+	Defaults []Arg
+	// Overloads are the functions that this one stands for, which has nothing else then
+	// but names; see Choose.
+	Overloads []*Scalar
+	// Origin says where a function of a user comes from, for EXPLAIN: a file and a
+	// symbol in it.
+	Origin string
 }
+
+// Costly reports whether calling the function costs more than keeping its result.
+func (s *Scalar) Costly() bool { return s.Open != nil }
 
 // ErrMismatch is what Infer returns for arguments that fit no signature.
 var ErrMismatch = errors.New("arguments do not fit")

@@ -67,6 +67,25 @@ func (p *aggregatePlan) call(a *expr.Aggregate) (call, error) {
 	return call{}, errs.New(errs.Unsupported, a.At, "the aggregate %s is not supported", a.Func.Name)
 }
 
+// open opens the functions of the arguments and filters.
+func (p *aggregatePlan) open(in *function.Instances) error {
+	for _, f := range p.filters {
+		if err := f.pred.Open(in); err != nil {
+			return err
+		}
+	}
+	feeds := p.feeds
+	for _, d := range p.distincts {
+		feeds = append(feeds[:len(feeds):len(feeds)], d.feeds...)
+	}
+	for _, f := range feeds {
+		if err := f.open(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // feed finds or adds the feed with a's argument, FILTER and DISTINCT.
 func (p *aggregatePlan) feed(a *expr.Aggregate) (*feed, error) {
 	filter, err := p.filter(a.Filter)

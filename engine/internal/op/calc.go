@@ -63,9 +63,22 @@ func NewCalc(pred expr.Expr, projs []expr.Expr) (*Calc, error) {
 	return c, nil
 }
 
-// Open keeps the runtime.
+// Open opens the functions of the expressions.
 func (c *Calc) Open(_ context.Context, rt *exec.Runtime) error {
 	c.rt = rt
+	if c.pred != nil {
+		if err := c.pred.Open(rt.Functions); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.outputs {
+		if o.eval == nil {
+			continue
+		}
+		if err := o.eval.Open(rt.Functions); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -2,6 +2,7 @@ package op
 
 import (
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
@@ -105,6 +106,24 @@ func newFeed(arg expr.Expr, filter *rowFilter) (*feed, error) {
 		f.eval = ev
 	}
 	return f, nil
+}
+
+// open opens the functions of the argument, and of those that accumulators evaluate
+// themselves.
+func (f *feed) open(in *function.Instances) error {
+	if f.eval != nil {
+		if err := f.eval.Open(in); err != nil {
+			return err
+		}
+	}
+	for _, a := range f.accs {
+		if g, ok := a.(*goAggregate); ok {
+			if err := g.open(in); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // run feeds the accumulators from a batch.

@@ -38,6 +38,15 @@ func (p *aggregatePlan) custom(a *expr.Aggregate, f *feed) (call, error) {
 	return call{g}, nil
 }
 
+func (g *goAggregate) open(in *function.Instances) error {
+	for _, ev := range g.args {
+		if err := ev.Open(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (g *goAggregate) add(groups *state.Values, in *fed) error {
 	vals, err := g.arguments(in)
 	defer releaseAll(vals)

@@ -85,6 +85,9 @@ func (g *GroupAggregate) global() bool { return len(g.spec.Keys) == 0 }
 // Open finds the tables.
 func (g *GroupAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	g.rt = rt
+	if err := g.plan.open(rt.Functions); err != nil {
+		return err
+	}
 	g.groups = rt.State.Values("groups", g.plan.keys, g.plan.columns)
 	for i, d := range g.plan.distincts {
 		d.open(rt.State, "distinct"+strconv.Itoa(i))

@@ -35,7 +35,9 @@ func NewJoin(spec JoinSpec) (*Join, error) {
 
 // Open finds the tables.
 func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
-	j.rt = rt
+	if err := j.open(rt); err != nil {
+		return err
+	}
 	for i, name := range []string{"left", "right"} {
 		j.sides[i].open(rt, name, state.RowsOptions{Indexed: j.sides[i].Updating})
 	}

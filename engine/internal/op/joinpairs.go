@@ -109,6 +109,15 @@ func newJoinPairs(spec JoinSpec) (joinPairs, error) {
 	return j, nil
 }
 
+// open keeps the runtime and opens the functions of the residual condition.
+func (j *joinPairs) open(rt *exec.Runtime) error {
+	j.rt = rt
+	if j.residual == nil {
+		return nil
+	}
+	return j.residual.Open(rt.Functions)
+}
+
 // store lays out what is kept of the rows of side number i: the columns among those.
 func (s *joinSide) store(i int, of []pairColumn) {
 	s.place = make([]int, len(s.Types))

@@ -96,7 +96,9 @@ func (j *OuterJoin) pairsLeave() bool { return j.name < SemiJoin }
 
 // Open finds the tables.
 func (j *OuterJoin) Open(_ context.Context, rt *exec.Runtime) error {
-	j.rt = rt
+	if err := j.open(rt); err != nil {
+		return err
+	}
 	for i, name := range []string{"left", "right"} {
 		s := &j.sides[i]
 		// Equal rows without a column are one row with a count.

@@ -8,6 +8,7 @@ import (
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
@@ -44,8 +45,8 @@ func (v *Values) Splits(context.Context) ([]connector.Split, error) {
 }
 
 // Open returns a reader of the rows. A position is the number of rows read.
-func (v *Values) Open(_ context.Context, _ connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
-	r := &valuesReader{of: v, cols: scan.Of(len(v.kinds))}
+func (v *Values) Open(ctx context.Context, _ connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
+	r := &valuesReader{of: v, cols: scan.Of(len(v.kinds)), functions: function.NewInstances(ctx, 0)}
 	if position != nil {
 		n, size := binary.Uvarint(position)
 		if size <= 0 || n > uint64(len(v.rows)) {
@@ -57,9 +58,10 @@ func (v *Values) Open(_ context.Context, _ connector.Split, scan connector.Scan,
 }
 
 type valuesReader struct {
-	of   *Values
-	cols []int
-	next int
+	of        *Values
+	cols      []int
+	functions *function.Instances
+	next      int
 }
 
 // Read evaluates the next rows.
@@ -77,7 +79,7 @@ func (r *valuesReader) Read(_ context.Context, p *vector.Pool, limit int) (*vect
 	defer none.Release()
 	for _, row := range r.of.rows[r.next : r.next+n] {
 		for i, c := range r.cols {
-			if err := appendValue(b.Col(i), row[c], p, none); err != nil {
+			if err := r.append(b.Col(i), row[c], p, none); err != nil {
 				b.Discard()
 				return nil, err
 			}
@@ -88,10 +90,13 @@ func (r *valuesReader) Read(_ context.Context, p *vector.Pool, limit int) (*vect
 	return b.Finish(), nil
 }
 
-// appendValue evaluates e on the one row of a batch without columns.
-func appendValue(to *vector.ColumnBuilder, e expr.Expr, p *vector.Pool, none *vector.Batch) error {
+// append evaluates e on the one row of a batch without columns.
+func (r *valuesReader) append(to *vector.ColumnBuilder, e expr.Expr, p *vector.Pool, none *vector.Batch) error {
 	ev, err := expr.Compile(e)
 	if err != nil {
+		return err
+	}
+	if err := ev.Open(r.functions); err != nil {
 		return err
 	}
 	v, err := ev.Eval(p, none)
@@ -110,5 +115,8 @@ func appendValue(to *vector.ColumnBuilder, e expr.Expr, p *vector.Pool, none *ve
 // Position is the number of rows read.
 func (r *valuesReader) Position() []byte { return binary.AppendUvarint(nil, uint64(r.next)) }
 
-// Close does nothing.
-func (r *valuesReader) Close() error { return nil }
+// Close closes the functions that rows have called.
+func (r *valuesReader) Close() error {
+	r.functions.Close()
+	return nil
+}

@@ -356,17 +356,22 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 		return nil, unsupported(e.At, "OVER is")
 	}
 	name := strings.ToUpper(e.Name.Last().Value)
-	if len(e.Name) > 1 {
-		return nil, errs.New(errs.NotFound, e.At, "function %s not found", e.Name).WithHint("functions belong to no catalog or database: write %s", e.Name.Last())
+	scalar, aggregate := x.b.session.FunctionOf(e.Name)
+	if len(e.Name) > 1 && scalar == nil {
+		err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)
+		if scalar, aggregate = x.b.session.FunctionOf(e.Name[len(e.Name)-1:]); scalar != nil || aggregate != nil {
+			return nil, err.WithHint("%s alone is one", e.Name.Last())
+		}
+		return nil, err.WithHint("SHOW FUNCTIONS lists those that need no database")
 	}
 	switch name {
 	case "GROUPING", "GROUPING_ID", "GROUP_ID":
 		return x.groupingFunction(name, e)
 	}
-	if f, ok := x.b.session.Aggregate(name); ok {
-		return x.aggregate(f, e)
+	if aggregate != nil {
+		return x.aggregate(aggregate, e)
 	}
-	if _, ok := x.b.session.Scalar(name); ok {
+	if scalar != nil {
 		what := ""
 		switch {
 		case e.Star:
@@ -386,15 +391,14 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	case e.IgnoreNulls:
 		return nil, unsupported(e.At, "IGNORE NULLS is")
 	}
-	f, ok := x.b.session.Scalar(name)
-	if !ok {
-		return nil, noFunction(e, x.b.session.Functions())
+	if scalar == nil {
+		return nil, noFunction(e, x.b.session.Functions(true))
 	}
 	args, err := x.bindAll(e.Args...)
 	if err != nil {
 		return nil, err
 	}
-	return expr.NewCall(f, e.At, args...)
+	return expr.NewCall(scalar, e.At, args...)
 }
 
 // noFunction is the error for an unknown function: one of Flink's that is to come,
