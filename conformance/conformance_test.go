@@ -2,7 +2,8 @@
 // out, in files below testdata/cases.
 //
 // A file declares tables, one a line, with the word retract or upsert when rows
-// are updated, and sink when the table is written:
+// are updated, bykey when deletions may have only the key, and sink when the table is
+// written:
 //
 //	tables
 //	bid (auction BIGINT, price BIGINT)

@@ -43,6 +43,7 @@ type Table struct {
 	PrimaryKey []string `json:"primary_key"`
 	Watermark  *struct{ Column, Expr string }
 	Mode       string `json:"changelog_mode"`
+	KeyDeletes bool   `json:"key_only_deletes"`
 	Rows       []Row
 	RowsFile   string `json:"rows_file"`
 }
@@ -55,7 +56,7 @@ type Sink struct {
 	Options    map[string]string
 }
 
-// deletesByKey reports whether the sink reads nothing but the key of a -D.
+// deletesByKey reports whether the sink takes a -D with nothing but the key.
 func (s Sink) deletesByKey() bool { return s.Options["sink.supports-delete-by-key"] == "true" }
 
 // Column is a column of a table: a physical one has a type, a computed one an

@@ -45,40 +45,6 @@ func (e Expected) compare(result *scenario.Result, exact bool) error {
 	return nil
 }
 
-// deletingByKey leaves only the key in every -D, on both sides: the sink reads
-// nothing else, and what the origin fills the other columns with is its own affair.
-func (e Expected) deletingByKey(result *scenario.Result) (Expected, *scenario.Result, error) {
-	if len(result.Key) == 0 {
-		return e, result, errors.New("a sink that deletes by key has no key")
-	}
-	got := *result
-	got.Rows = slices.Clone(result.Rows)
-	for i, r := range got.Rows {
-		if r.Kind == vector.Delete {
-			r.Values = slices.Clone(r.Values)
-			for c := range r.Values {
-				if !slices.Contains(result.Key, c) {
-					r.Values[c] = "NULL"
-				}
-			}
-			got.Rows[i] = r
-		}
-	}
-	e.Changelog = slices.Clone(e.Changelog)
-	for i, r := range e.Changelog {
-		if _, r = r.phase(); len(r) > 0 && r[0] == "-D" {
-			r = slices.Clone(r)
-			for c := range r[1:] {
-				if !slices.Contains(result.Key, c) {
-					r[c+1] = nil
-				}
-			}
-			e.Changelog[i] = r
-		}
-	}
-	return e, &got, nil
-}
-
 // listed are changes as lines, or else the content that they leave.
 func listed(result *scenario.Result, changes []rows.Row, exact bool) ([]string, error) {
 	changes = roundFloats(result.Schema, changes)

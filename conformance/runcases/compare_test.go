@@ -134,18 +134,19 @@ FAILED b (x)
 	}
 }
 
-func TestDeletesByKey(t *testing.T) {
-	got := result([]int{0}, change(vector.Insert, "a", "1.0"), change(vector.Delete, "a", "1.0"))
-	want := Expected{Strict: "changelog", Changelog: []Row{{"+I", "a", json.Number("1")}, {"-D", "a", json.Number("-1")}}}
-	if want.compare(got, true) == nil {
-		t.Error("a filler was taken for a value")
+func TestTables(t *testing.T) {
+	c := Case{
+		Tables: []Table{{Name: "t", Mode: "I,UA,D", KeyDeletes: true}, {Name: "u", Mode: "UA"}},
+		Sinks:  []Sink{{Name: "s", PrimaryKey: []string{"a"}, Options: map[string]string{"sink.supports-delete-by-key": "true"}}, {Name: "r"}},
 	}
-	want, got, err := want.deletingByKey(got)
+	tables, err := c.tables()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := want.compare(got, true); err != nil {
-		t.Error(err)
+	for i, want := range []string{"I,UA,D(key)", "UA", "I,UA,D(key)", "I,UB,UA,D"} {
+		if got := tables[i].Mode.String(); got != want {
+			t.Errorf("table %s has %s, want %s", tables[i].Name, got, want)
+		}
 	}
 }
 

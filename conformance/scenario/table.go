@@ -29,7 +29,8 @@ type Table struct {
 var tableLine = regexp.MustCompile(`^(\w+)\s*\((.*)\)((?:\s+\w+)*)\s*$`)
 
 // ParseTable reads "name (columns) words", where the words are retract or upsert
-// for a table with updates, and sink for one that is written.
+// for a table with updates, bykey for one whose deletions may have only the key, and
+// sink for one that is written.
 func ParseTable(line string) (Table, error) {
 	m := tableLine.FindStringSubmatch(line)
 	if m == nil {
@@ -42,6 +43,8 @@ func ParseTable(line string) (Table, error) {
 			t.Mode = sqltype.RetractMode
 		case "upsert":
 			t.Mode = sqltype.UpsertMode
+		case "bykey":
+			t.Mode = t.Mode.WithDeletesByKey()
 		case "sink":
 			t.Sink = true
 		default:

@@ -98,6 +98,9 @@ func (m ChangelogMode) Without(k vector.RowKind) ChangelogMode { return m &^ (1 
 // sink takes them, besides others.
 func (m ChangelogMode) WithDeletesByKey() ChangelogMode { return m | keyDeletes }
 
+// WithoutDeletesByKey returns m with nothing but whole rows.
+func (m ChangelogMode) WithoutDeletesByKey() ChangelogMode { return m &^ keyDeletes }
+
 // DeletesByKey reports whether a -D may have no values but those of the key: what
 // its other columns have is then arbitrary, also where they are NOT NULL.
 func (m ChangelogMode) DeletesByKey() bool { return m&keyDeletes != 0 && m.Has(vector.Delete) }

@@ -121,7 +121,13 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	case *plan.Values:
 		return c.add(n, &exec.Node{Source: op.NewValues(n.Schema().Types(), n.Rows)}), nil
 	case *plan.Calc:
-		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewCalc(n.Filter, n.Exprs) })
+		return c.operator(n, inputs, func() (exec.Operator, error) {
+			calc, err := op.NewCalc(n.Filter, n.Exprs)
+			if key, byKey := n.DeleteColumns(); byKey && err == nil {
+				calc.DeletesByKey(key, n.Exprs)
+			}
+			return calc, err
+		})
 	case *plan.Union:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
 	case *plan.Limit:
@@ -153,8 +159,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewAggregate(spec) })
 	case *plan.Join:
 		spec := op.JoinSpec{
-			Left:     op.JoinSide{Types: n.Left.Schema().Types(), Keys: n.LeftKeys, Updating: !n.LeftAppendOnly},
-			Right:    op.JoinSide{Types: n.Right.Schema().Types(), Keys: n.RightKeys, Updating: !n.RightAppendOnly},
+			Left:     joinSide(n.Left, n.LeftKeys, n.LeftAppendOnly, n.Upsert, n.LeftUnique),
+			Right:    joinSide(n.Right, n.RightKeys, n.RightAppendOnly, n.Upsert, n.RightUnique),
 			NullSafe: n.NullSafe,
 			Residual: n.Residual,
 			Output:   n.Output,
@@ -200,6 +206,19 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	panic(fmt.Sprintf("job: a plan cannot have a %s here", n.Op()))
 }
 
+func joinSide(in plan.Node, keys []int, appendOnly, upsert bool, unique []int) op.JoinSide {
+	s := op.JoinSide{Types: in.Schema().Types(), Keys: keys, Updating: !appendOnly}
+	if upsert && !appendOnly {
+		s.Replacing = true
+		for _, c := range unique {
+			if !slices.Contains(keys, c) {
+				s.Identity = append(s.Identity, c)
+			}
+		}
+	}
+	return s
+}
+
 func operationCodes(codes plan.Codes) []op.OperationCode {
 	out := make([]op.OperationCode, len(codes))
 	for i, c := range codes {
@@ -242,6 +261,13 @@ func (c *compiler) sink(root plan.Node) error {
 				spec.Rule = op.DropNull
 			}
 			then(func() (exec.Operator, error) { return op.NewNotNull(spec), nil })
+		}
+		if n.Input.Traits().Mode.DeletesByKey() {
+			types := n.Input.Schema().Types()
+			for i, c := range n.Schema() {
+				types[i].NotNull = types[i].NotNull || c.Type.NotNull
+			}
+			then(func() (exec.Operator, error) { return op.NewFillDeletes(types), nil })
 		}
 		if len(n.Lengths) > 0 {
 			cols := make([]op.TextColumn, len(n.Lengths))

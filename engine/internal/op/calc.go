@@ -19,6 +19,7 @@ type Calc struct {
 	pred    *expr.Predicate // nil: all rows
 	needed  []int           // input columns that the output reads
 	outputs []calcOutput
+	partial *partialDeletes // nil: a -D has the whole row
 	rt      *exec.Runtime
 }
 
@@ -107,14 +108,22 @@ func (c *Calc) Process(_ int, b *vector.Batch, out exec.Output) error {
 	defer narrow.Release()
 	dense := narrow.Dense(p)
 	defer dense.Release()
+	whole, all := c.partial.whole(p, dense)
+	defer whole.Release()
 	cols := make([]*vector.Vector, 0, len(c.outputs))
-	for _, o := range c.outputs {
+	for i, o := range c.outputs {
 		if o.eval == nil {
 			cols = append(cols, dense.Col(o.pass).Retain())
 			continue
 		}
 		o.eval.SetNow(now)
-		v, err := o.eval.Eval(p, dense)
+		var v *vector.Vector
+		var err error
+		if all || c.partial.known[i] {
+			v, err = o.eval.Eval(p, dense)
+		} else if v, err = o.eval.Eval(p, whole); err == nil {
+			v = c.partial.spread(p, v)
+		}
 		if err != nil {
 			releaseAll(cols)
 			return err

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -17,6 +18,10 @@ import (
 // A pair has the kind of the row that came. Rows of the other side may have been
 // taken away before they were added, within an epoch: a pair with such a row has
 // the inverted kind, so that it goes away again when the addition comes.
+//
+// The pairs of a row that replaces another replace pairs as well: with a side that is
+// Replacing the pairs are an upsert changelog. A -D has in the columns of its own side
+// what the -D of the input has.
 //
 // When a side has ended, the rows of the other are not needed any more and are
 // dropped.
@@ -39,7 +44,7 @@ func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
 		return err
 	}
 	for i, name := range []string{"left", "right"} {
-		j.sides[i].open(rt, name, state.RowsOptions{Indexed: j.sides[i].Updating})
+		j.sides[i].open(rt, name, state.RowsOptions{Indexed: j.sides[i].Updating, Replacing: j.sides[i].Replacing})
 	}
 	return nil
 }
@@ -47,6 +52,10 @@ func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
 // Process joins the rows of b with those of the other side, then keeps them.
 func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
 	own, other := &j.sides[port], &j.sides[1-port]
+	if own.Replacing {
+		b = j.replacing(b)
+		defer b.Release()
+	}
 	keys := own.enc.Encode(b, own.Keys)
 	if keys.AnyNull() && len(own.strict) > 0 {
 		sel := j.joinable(own, b)
@@ -79,6 +88,21 @@ func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
 		return err
 	}
 	return own.add(b, own.slots)
+}
+
+// replacing is b without -U, which say nothing where rows replace each other.
+func (j *Join) replacing(b *vector.Batch) *vector.Batch {
+	kinds := b.Kinds()
+	if !slices.Contains(kinds, vector.UpdateBefore) {
+		return b.Retain()
+	}
+	j.rows = j.rows[:0]
+	for i := range b.Len() {
+		if r := b.Row(i); kinds[r] != vector.UpdateBefore {
+			j.rows = append(j.rows, int32(r))
+		}
+	}
+	return b.Select(vector.Of(j.rt.Pool, j.rows...))
 }
 
 // End drops the rows of the other side: no row will come that joins them.

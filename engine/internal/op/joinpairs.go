@@ -16,6 +16,11 @@ type JoinSide struct {
 	Types    []sqltype.Type
 	Keys     []int // columns that must equal those of the other side, in the same order
 	Updating bool  // the input may take rows away
+	// Replacing says of an updating input that a row that is added replaces the one with
+	// the same Keys and Identity, other columns, and that of a -D these are all that
+	// counts. Join only.
+	Replacing bool
+	Identity  []int
 }
 
 // JoinSpec says what a join computes. The columns of a pair of rows are those of
@@ -104,7 +109,11 @@ func newJoinPairs(spec JoinSpec) (joinPairs, error) {
 		j.residual = pred
 	}
 	for i := range j.sides {
-		j.sides[i].store(i, append(slices.Clone(j.output), j.pairs...))
+		read := append(slices.Clone(j.output), j.pairs...)
+		for _, c := range j.sides[i].Identity {
+			read = append(read, pairColumn{i, c})
+		}
+		j.sides[i].store(i, read)
 	}
 	return j, nil
 }
@@ -135,7 +144,10 @@ func (s *joinSide) open(rt *exec.Runtime, name string, opt state.RowsOptions) {
 	for at, c := range s.stored {
 		opt.Cols[at] = s.Types[c].Kind()
 	}
-	s.counted = opt.Indexed
+	for _, c := range s.Identity {
+		opt.Identity = append(opt.Identity, s.place[c])
+	}
+	s.counted = opt.Indexed && !opt.Replacing
 	s.rows = rt.State.Rows(name, s.layout, opt)
 	s.negative = s.rows.Negative()
 }

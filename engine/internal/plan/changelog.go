@@ -76,8 +76,8 @@ func derive(n Node) {
 	case *Exchange:
 		in := n.Input.Traits()
 		t.Mode, t.Keys = in.Mode, slices.Clone(in.Keys)
-		for i, k := range t.Keys {
-			t.Keys[i].Ordered = k.Ordered && subset(n.Keys, k.Columns)
+		for i, k := range t.Keys { // what is only added has one change
+			t.Keys[i].Ordered = k.Ordered && (t.Mode.InsertOnly() || subset(n.Keys, k.Columns))
 		}
 	case *Aggregate:
 		n.derive(t)

@@ -226,6 +226,12 @@ func details(n Node) []string {
 		if n.Residual != nil {
 			add("and", n.residualText())
 		}
+		if n.Upsert && !n.LeftAppendOnly {
+			add("replaces left by", n.Left.Schema().Project(n.LeftUnique).Names()...)
+		}
+		if n.Upsert && !n.RightAppendOnly {
+			add("replaces right by", n.Right.Schema().Project(n.RightUnique).Names()...)
+		}
 	case *Expand:
 		add("sets", n.text()...)
 	case *Sort:

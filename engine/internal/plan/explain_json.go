@@ -15,6 +15,7 @@ type jsonNode struct {
 	Details      []string     `json:"details,omitempty"`
 	Columns      []jsonColumn `json:"columns"`
 	Changes      []string     `json:"changes"`
+	DeletesByKey bool         `json:"deletesByKey,omitempty"` // a -D may have only the columns of a key
 	Keys         []jsonKey    `json:"upsertKeys"`
 	Distribution jsonShards   `json:"distribution"`
 	State        string       `json:"state"`
@@ -63,7 +64,7 @@ func toJSON(n Node, shown map[Node]bool) any {
 	shown[n] = true
 	out := jsonNode{
 		ID: t.ID, Operator: n.Op(), Subject: subject(n), Details: details(n), Columns: []jsonColumn{}, Keys: []jsonKey{},
-		Changes: strings.Split(t.Mode.String(), ","), State: t.State,
+		Changes: strings.Split(t.Mode.WithoutDeletesByKey().String(), ","), DeletesByKey: t.Mode.DeletesByKey(), State: t.State,
 	}
 	if out.State == "" {
 		out.State = "none"

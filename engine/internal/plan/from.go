@@ -199,9 +199,13 @@ func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
 	}
 	physical := len(t.Declaration.Schema)
 	var n Node = newScan(t, src, upTo(physical), pos)
-	if src.Mode().Has(updateAfter) && !src.Mode().Has(updateBefore) {
+	upserts, what := src.Mode().Has(updateAfter) && !src.Mode().Has(updateBefore), "updates without the rows that they replace"
+	if !upserts {
+		what = "deletions that have only a key"
+	}
+	if upserts || src.Mode().DeletesByKey() {
 		if len(t.Declaration.PrimaryKey) == 0 {
-			return nil, errs.New(errs.Changelog, pos, "table %q has updates without the rows that they replace, and no key", t.ID.Object).
+			return nil, errs.New(errs.Changelog, pos, "table %q has %s, and no key", t.ID.Object, what).
 				WithHint("declare a PRIMARY KEY (..) NOT ENFORCED")
 		}
 		n = newNormalize(n, t.Declaration.PrimaryKey)

@@ -57,6 +57,12 @@ type Join struct {
 	Output   []int // the columns of a pair that leave the node
 	// The sides from which nothing is ever taken back.
 	LeftAppendOnly, RightAppendOnly bool
+	// Upsert says that of sides that change the rows of LeftUnique and RightUnique
+	// replace each other, and that of a -D no other columns count. These have the
+	// columns of the join's keys among them, so that rows keep their partners, and the
+	// pairs replace each other in turn.
+	Upsert                  bool
+	LeftUnique, RightUnique []int
 }
 
 // Inputs are the left and the right one.
@@ -110,7 +116,9 @@ func (n *Join) selecting(cols []int) *Join {
 func (n *Join) derive(t *Traits) {
 	l, r := n.Left.Traits(), n.Right.Traits()
 	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()
-	t.Mode = n.mode()
+	if t.Mode = n.mode(); n.Upsert {
+		t.Mode = (l.Mode | r.Mode).Without(updateBefore)
+	}
 	// A key is seen from outside when its columns are in the output.
 	var seen []Key
 	for _, k := range n.pairKeys() {

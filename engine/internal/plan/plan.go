@@ -2,8 +2,8 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, scans, exchanges, changelog, sinks, share, updates, determinism,
-// ids.
+// simplify, filters, columns, scans, upserts, exchanges, changelog, sinks, share, updates,
+// determinism, ids.
 package plan
 
 import (
@@ -48,6 +48,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"filters", each(pushFilters)},
 		{"columns", each(pushColumns)},
 		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
+		{"upserts", passUpserts(s.Options.UpsertMaterialize)},
 		{"exchanges", each(placeExchanges)},
 		{"changelog", deriveChangelog},
 		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},

@@ -171,7 +171,8 @@ func equalNodes(a, b Node) bool {
 	case *Join:
 		b, ok := b.(*Join)
 		return ok && a.Kind == b.Kind && slices.Equal(a.LeftKeys, b.LeftKeys) && slices.Equal(a.RightKeys, b.RightKeys) &&
-			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual)
+			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual) &&
+			a.Upsert == b.Upsert && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
 	case *SetOperation:
 		b, ok := b.(*SetOperation)
 		return ok && a.Except == b.Except && a.All == b.All

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -27,12 +28,7 @@ func planSinks(materialize string) func(Node) (Node, error) {
 
 // plan chooses the mode. materialize is the session's option.
 func (n *Sink) plan(materialize string) error {
-	if n.Table.UpsertMaterialize() != "" {
-		materialize = n.Table.UpsertMaterialize()
-	}
-	if n.conflict != parse.ConflictDefault && materialize == "none" {
-		materialize = "auto"
-	}
+	materialize = n.materialize(materialize)
 	takes, gets := n.Target.Mode(), n.Input.Traits().Mode
 	upsert := takes.Has(updateAfter) && !takes.Has(updateBefore)
 	switch {
@@ -54,6 +50,18 @@ func (n *Sink) plan(materialize string) error {
 		n.exchange(SingleShard, nil)
 	}
 	return nil
+}
+
+// materialize is the option that holds for the sink, where that of the session is
+// given.
+func (n *Sink) materialize(session string) string {
+	if n.Table.UpsertMaterialize() != "" {
+		session = n.Table.UpsertMaterialize()
+	}
+	if n.conflict != parse.ConflictDefault && session == "none" {
+		return "auto"
+	}
+	return session
 }
 
 // refuseUpdates is the error for an updating query in front of an append-only sink.
@@ -153,11 +161,9 @@ func redundantBefore(n Node, key []int) bool {
 	}
 	switch n := n.(type) {
 	case *Scan, *Normalize, *Materialize, *Consolidate, *Aggregate, *SetOperation, *Sort:
-		for _, k := range n.Traits().Keys {
-			if len(k.Columns) == len(key) && subset(k.Columns, key) {
-				return true
-			}
-		}
+		return hasKey(n, key)
+	case *Join:
+		return n.Upsert && hasKey(n, key)
 	case *Exchange:
 		return subset(n.Keys, key) && redundantBefore(n.Input, key)
 	case *Calc:
@@ -168,6 +174,11 @@ func redundantBefore(n Node, key []int) bool {
 		return redundantBefore(n.Input, below)
 	}
 	return false
+}
+
+// hasKey reports whether the columns are an upsert key of n.
+func hasKey(n Node, key []int) bool {
+	return slices.ContainsFunc(n.Traits().Keys, func(k Key) bool { return len(k.Columns) == len(key) && subset(k.Columns, key) })
 }
 
 // keyBelow is the key of the input that becomes the given key.
@@ -189,6 +200,9 @@ func (n *Sink) describe() string {
 	how := n.Mode.String()
 	if n.Mode == SinkUpsert {
 		how += " by (" + columnList(n, n.Keys) + ")"
+	}
+	if n.Input.Traits().Mode.DeletesByKey() {
+		how += ", deletes by key"
 	}
 	how += ", " + n.Target.Guarantee().String()
 	if n.DropNull && len(n.NotNull) > 0 {

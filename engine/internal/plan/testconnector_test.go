@@ -19,6 +19,7 @@ func (testConnector) Doc() string  { return "tables that are planned, but never 
 func (testConnector) Options() []connector.Option {
 	return []connector.Option{
 		{Name: "changes", Choices: []string{"append", "upsert", "retract"}, Default: "append", Doc: "the row kinds"},
+		{Name: "key-deletes", Type: connector.BoolOption, Doc: "a -D may have only the key"},
 		{Name: "bounded", Type: connector.BoolOption, Doc: "the rows come to an end"},
 		{Name: "infer", Type: connector.BoolOption, Doc: "make up columns"},
 		{Name: "writers", Type: connector.IntOption, Doc: "the largest number of writers"},
@@ -27,9 +28,13 @@ func (testConnector) Options() []connector.Option {
 }
 
 func mode(opt connector.Options) sqltype.ChangelogMode {
-	return map[string]sqltype.ChangelogMode{
+	m := map[string]sqltype.ChangelogMode{
 		"append": sqltype.AppendMode, "upsert": sqltype.UpsertMode, "retract": sqltype.RetractMode,
 	}[opt.Text("changes")]
+	if opt.Bool("key-deletes") {
+		m = m.WithDeletesByKey()
+	}
+	return m
 }
 
 func (testConnector) Source(t *connector.Table, opt connector.Options) (connector.Source, error) {

@@ -43,7 +43,9 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, true
 	case *Normalize:
 		n.EmitUpdateBefore, inputs = need, false
-	case *Join, *SetOperation, *Sort, *ToChangelog:
+	case *Join:
+		inputs = !n.Upsert
+	case *SetOperation, *Sort, *ToChangelog:
 		inputs = true
 	}
 	for _, in := range n.Inputs() {
