@@ -80,10 +80,10 @@ func (p *parser) object(field func(key string) (known bool, err error)) error {
 		if !ok {
 			return p.errorf("want a key")
 		}
-		p.path = append(p.path, key)
 		if key == "" {
 			return p.errorf("a key without a name")
 		}
+		p.path = append(p.path, key)
 		if seen[key] {
 			return p.errorf("occurs twice")
 		}

@@ -37,9 +37,9 @@ func (m *Manifest) Validate() error {
 	exports, kinds, overloads := map[string]bool{}, map[string]Kind{}, map[string]bool{}
 	for i := range m.Functions {
 		f := &m.Functions[i]
-		v.path = fmt.Sprintf("functions[%d] (%s).", i, f.Name)
-		if !plain(f.Name) || len(f.Name) > maxName {
-			v.path = fmt.Sprintf("functions[%d].", i)
+		v.path = fmt.Sprintf("functions[%d].", i)
+		if identifier(f.Name) {
+			v.path = fmt.Sprintf("functions[%d] (%s).", i, f.Name)
 		}
 		v.function(f)
 		for _, e := range f.Exports() {
