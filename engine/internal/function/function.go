@@ -97,13 +97,14 @@ type Scalar struct {
 	// Overloads are the functions that this one stands for, which has nothing else then
 	// but names; see Choose.
 	Overloads []*Scalar
-	// Origin says where a function of a user comes from, for EXPLAIN: a file and a
-	// symbol in it.
+	// Origin says where a function of a user comes from, for EXPLAIN: "Go", or a file and
+	// a symbol in it.
 	Origin string
 }
 
-// Costly reports whether calling the function costs more than keeping its result.
-func (s *Scalar) Costly() bool { return s.Open != nil }
+// Costly reports whether calling the function is to be assumed to cost more than keeping
+// its result: nobody knows what functions of users do.
+func (s *Scalar) Costly() bool { return s.Open != nil || s.Origin != "" }
 
 // ErrMismatch is what Infer returns for arguments that fit no signature.
 var ErrMismatch = errors.New("arguments do not fit")
@@ -265,6 +266,18 @@ func MustScalar(name string) *Scalar {
 func LookupAggregate(name string) (*Aggregate, bool) {
 	a, ok := builtins().aggregates[strings.ToUpper(name)]
 	return a, ok
+}
+
+// Scalars lists the scalar functions and operators, each once, sorted by name.
+func Scalars() []*Scalar {
+	var out []*Scalar
+	for name, s := range builtins().scalars {
+		if name == s.Name {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Scalar) int { return strings.Compare(a.Name, b.Name) })
+	return out
 }
 
 // Names lists the functions that are called by name, sorted; operators are left out.

@@ -26,6 +26,8 @@ func NewGoScalar(f *gofunction.ScalarFunction) *Scalar {
 		NullCall:      f.CalledOnNull,
 		MayNull:       !f.Returns.NotNull,
 		Infer:         inferGo(sig),
+		Arity:         len(f.Args),
+		Origin:        "Go",
 		Bind: func(b Binding) (Kernel, error) {
 			g := goScalar{f: f, ret: b.Ret}
 			for _, a := range b.Args {

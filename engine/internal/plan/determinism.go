@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
 )
@@ -22,8 +24,11 @@ func checkDeterminism(roots []Node) error {
 				return err
 			}
 		}
-		if c, ok := n.(*Calc); ok {
-			return c.checkDeterminism(needed[c])
+		switch n := n.(type) {
+		case *Calc:
+			return n.checkDeterminism(needed[n])
+		case *Aggregate:
+			return n.checkDeterminism()
 		}
 		return nil
 	}
@@ -46,6 +51,28 @@ func (c *Calc) checkDeterminism(needed bool) error {
 		}
 		return errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(c.Input)).
 			WithHint("compute it where rows are only added, or write to a table with a PRIMARY KEY by which rows are replaced")
+	}
+	return nil
+}
+
+// checkDeterminism refuses arguments and conditions of aggregates that are not the same
+// when a row is taken away as they were when it was added.
+func (n *Aggregate) checkDeterminism() error {
+	mode := n.Input.Traits().Mode
+	if !mode.Has(updateBefore) && !mode.Has(remove) {
+		return nil
+	}
+	for _, a := range n.Aggs {
+		es := slices.Clone(a.Args)
+		if a.Filter != nil {
+			es = append(es, a.Filter)
+		}
+		for _, e := range es {
+			if !expr.Deterministic(e) {
+				return errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(n.Input)).
+					WithHint("compute it where rows are only added")
+			}
+		}
 	}
 	return nil
 }

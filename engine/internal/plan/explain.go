@@ -55,6 +55,7 @@ func Text(roots []Node) string {
 	if slices.ContainsFunc(lines, func(l line) bool { return l.cells != nil && strings.Contains(l.cells[1], "*") }) {
 		b.WriteString("* holds at marks only\n")
 	}
+	b.WriteString(functionLines(roots))
 	return b.String()
 }
 

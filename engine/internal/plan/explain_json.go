@@ -49,7 +49,11 @@ func (p *Plan) JSON() string {
 	for i, r := range p.Roots {
 		roots[i] = toJSON(r, shown)
 	}
-	out, err := json.MarshalIndent(map[string]any{"roots": roots}, "", "  ")
+	all := map[string]any{"roots": roots}
+	if f := functions(p.Roots); len(f) > 0 {
+		all["functions"] = f
+	}
+	out, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		panic("plan: " + err.Error())
 	}

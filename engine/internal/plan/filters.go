@@ -86,10 +86,11 @@ func subset(a, b []int) bool {
 	return !slices.ContainsFunc(a, func(x int) bool { return !slices.Contains(b, x) })
 }
 
-// pushDown of a Calc: its own filter and what reads deterministic results go on.
+// pushDown of a Calc: its own filter and what reads deterministic results go on, unless
+// that computes twice what is costly.
 func (n *Calc) pushDown(conds []expr.Expr) Node {
 	below, above := split(conds, func(e expr.Expr) bool {
-		return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return !expr.Deterministic(n.Exprs[c]) })
+		return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return !expr.Deterministic(n.Exprs[c]) || costly(n.Exprs[c]) })
 	})
 	var all []expr.Expr
 	if n.Filter != nil {

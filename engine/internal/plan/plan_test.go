@@ -3,6 +3,7 @@ package plan_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,9 +14,11 @@ import (
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
+	gofunction "github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // The files of testdata hold scripts. exec runs statements that change the catalog,
@@ -24,6 +27,11 @@ import (
 func TestPlans(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		s := catalog.New(connector.NewRegistry(testConnector{})).NewSession()
+		for _, f := range testFunctions() {
+			if err := s.Catalog().Register(f); err != nil {
+				t.Fatal(err)
+			}
+		}
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			switch d.Cmd {
 			case "exec":
@@ -50,6 +58,25 @@ func TestPlans(t *testing.T) {
 			return ""
 		})
 	})
+}
+
+// testFunctions are functions of users: slow; draw, which is not deterministic; f and g,
+// which are overloaded.
+func testFunctions() []gofunction.Function {
+	named := func(name string, ret sqltype.Type, args ...sqltype.Type) *gofunction.ScalarFunction {
+		return &gofunction.ScalarFunction{Name: name, Args: args, Returns: ret, Eval: gofunction.EachRow(func(r gofunction.Row) (any, error) {
+			return nil, errors.New("called")
+		})}
+	}
+	draw := named("draw", sqltype.BigIntType, sqltype.BigIntType)
+	draw.NonDeterministic = true
+	return []gofunction.Function{
+		draw,
+		named("slow", sqltype.BigIntType, sqltype.StringType), named("slow", sqltype.BigIntType, sqltype.BigIntType),
+		named("f", sqltype.BigIntType, sqltype.BigIntType), named("f", sqltype.DoubleType, sqltype.DoubleType),
+		named("f", sqltype.StringType, sqltype.StringType), named("f", sqltype.IntType, sqltype.SmallType),
+		named("g", sqltype.BigIntType, sqltype.BigIntType, sqltype.DoubleType), named("g", sqltype.BigIntType, sqltype.DoubleType, sqltype.BigIntType),
+	}
 }
 
 func message(err error) string {
