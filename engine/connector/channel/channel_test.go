@@ -131,6 +131,27 @@ func TestInputErrors(t *testing.T) {
 	}
 }
 
+// A deletion by key has no values but those of the key.
+func TestInputOfDeletesByKey(t *testing.T) {
+	ctx := context.Background()
+	schema := sqltype.Schema{fruit[0], {Name: "name", Type: sqltype.StringType.Required()}}
+	p := vector.NewCheckedPool()
+	deleted := connectortest.Batch(t, p, schema, []string{"-D", "2", "NULL"})
+	defer deleted.Release()
+	for _, mode := range []sqltype.ChangelogMode{sqltype.UpsertMode, sqltype.UpsertMode.WithDeletesByKey()} {
+		in := channel.NewInput(schema, mode)
+		if err := in.Send(ctx, channel.Delete(1, nil)); (err == nil) != mode.DeletesByKey() {
+			t.Errorf("%v: got %v", mode, err)
+		}
+		if err := in.SendBatch(ctx, deleted); (err == nil) != mode.DeletesByKey() {
+			t.Errorf("%v: got %v", mode, err)
+		}
+		if err := in.Send(ctx, channel.Insert(1, nil)); errs.CodeOf(err) != errs.Data {
+			t.Errorf("%v: got %v", mode, err)
+		}
+	}
+}
+
 func TestValues(t *testing.T) {
 	schema := sqltype.Schema{
 		{Name: "b", Type: sqltype.BoolType},

@@ -106,7 +106,7 @@ func (in *Input) check(b *vector.Batch) error {
 		}
 		if c.Type.NotNull && b.Col(i).Valid() != nil {
 			for r := range b.Len() {
-				if b.Col(i).IsNull(b.Row(r)) {
+				if row := b.Row(r); b.Col(i).IsNull(row) && !(in.mode.DeletesByKey() && b.Kind(row) == vector.Delete) {
 					return errs.New(errs.Data, errs.Position{}, "column %q: NULL in a column that is NOT NULL", c.Name)
 				}
 			}

@@ -21,7 +21,8 @@ type Row struct {
 // Insert is the row of the given values as an insert.
 func Insert(values ...any) Row { return Row{Kind: vector.Insert, Values: values} }
 
-// Delete takes such a row away.
+// Delete takes such a row away. For an input of sqltype.ChangelogMode.WithDeletesByKey
+// values that are not in the key may be nil.
 func Delete(values ...any) Row { return Row{Kind: vector.Delete, Values: values} }
 
 // build makes a batch of rows.
@@ -39,7 +40,11 @@ func build(p *vector.Pool, schema sqltype.Schema, mode sqltype.ChangelogMode, ro
 			return fail(errs.New(errs.Changelog, errs.Position{}, "row %d is of kind %v; the input takes %v", i, row.Kind, mode))
 		}
 		for c, v := range row.Values {
-			if err := appendValue(b.Col(c), schema[c].Type, v); err != nil {
+			t := schema[c].Type
+			if row.Kind == vector.Delete && mode.DeletesByKey() {
+				t = t.Optional()
+			}
+			if err := appendValue(b.Col(c), t, v); err != nil {
 				return fail(errs.New(errs.Data, errs.Position{}, "row %d, column %q: %w", i, schema[c].Name, err))
 			}
 		}

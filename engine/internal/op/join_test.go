@@ -164,6 +164,35 @@ func TestJoinKinds(t *testing.T) {
 	changesEqual(t, got.Epochs[2].Changes, "+U d D", "+U d D")
 }
 
+// A side that is Replacing keeps the last row of each identity, and takes a -D without
+// the other columns; its -U say nothing.
+func TestJoinReplaces(t *testing.T) {
+	t.Parallel()
+	spec := joinTest{left: []string{"k"}, right: []string{"id"}, output: []int{0, 1, 2, 3, 5}}.spec(true, true)
+	spec.Left.Replacing, spec.Left.Identity = true, []int{1}
+	spec.Right.Replacing = true
+	c := newJoin(joinTest{}, true, true,
+		exectest.Rows(0, "+I 1 a 0", "+I 1 b 0", "+I NULL a 0", "+I 2 a 0"),
+		exectest.Rows(1, "+I A 1 0", "+U A 1 5", "+U D 9 0"),
+		exectest.Mark(),
+		exectest.Rows(0, "-U 1 b 0", "+U 1 b 7", "-D 1 a NULL", "-D 1 c NULL", "-U 2 a 0"),
+		exectest.Mark(),
+		exectest.Rows(1, "+U B 1 6"), exectest.Mark(),
+		exectest.Rows(1, "-D NULL 1 NULL"), exectest.Rows(0, "+U 1 b 8"), exectest.Mark(),
+		exectest.Rows(1, "+I C 1 1", "+I C 2 1"),
+	)
+	c.New = func() (exec.Operator, error) { return op.NewJoin(spec) }
+	got := exectest.Run(t, c)
+	changesEqual(t, got.Epochs[0].Changes, "+I 1 b 0 A 0", "+I 1 a 0 A 0", "+U 1 b 0 A 5", "+U 1 a 0 A 5")
+	changesEqual(t, got.Epochs[1].Changes, "+U 1 b 7 A 5", "-D 1 a NULL A 5", "-D 1 c NULL A 5")
+	changesEqual(t, got.Epochs[2].Changes, "+U 1 b 7 B 6")
+	changesEqual(t, got.Epochs[3].Changes, "-D 1 b 7 NULL NULL")
+	changesEqual(t, got.Epochs[4].Changes, "+I 1 b 8 C 1", "+I 2 a 0 C 1")
+	if got.Inconsistent != 0 {
+		t.Errorf("%d inconsistencies", got.Inconsistent)
+	}
+}
+
 func TestJoinInconsistent(t *testing.T) {
 	t.Parallel()
 	onID := joinTest{left: []string{"k"}, right: []string{"id"}}
