@@ -3,6 +3,7 @@ package udf
 import (
 	"context"
 
+	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -18,5 +19,168 @@ type Call struct {
 	Pool     *vector.Pool     // for what comes back
 }
 
-// Call evaluates a scalar function: one value for each row, owned by the caller.
-func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) { panic("soon") }
+// Call evaluates a scalar function: one value for each row, owned by the caller. An error
+// ends the instance. A row that a Fault names is one of the live rows.
+func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Scalar)
+	i.open(ctx, c)
+	defer i.close()
+	x := &i.x
+	*x = exchange{part: abi.PartBody, layout: i.layout(abi.PartBody, len(c.Args)), strict: i.fn.Strict, args: x.args[:0], and: x.and}
+	i.gather(c)
+	defer x.drop()
+	var b *vector.ColumnBuilder // of the pieces, when there are several
+	for from := 0; from < c.Rows || from == 0; {
+		n, err := i.piece(c, from)
+		var v *vector.Vector
+		if err == nil {
+			_, err = i.call()
+		}
+		if err == nil {
+			v, err = i.value(c.Pool, n)
+		}
+		if err != nil {
+			if b != nil {
+				b.Finish().Release()
+			}
+			return nil, shifted(err, from, nil)
+		}
+		if n == c.Rows {
+			return v, nil
+		}
+		if b == nil {
+			b = vector.NewColumnBuilder(c.Pool, v.Kind())
+		}
+		appendAll(b, v)
+		from += n
+		i.seed = pieceSeed(i.seed)
+	}
+	return b.Finish(), nil
+}
+
+// must panics when the instance is not open for a function of the kind.
+func (i *Instance) must(kinds ...abi.Kind) {
+	for _, k := range kinds {
+		if i.fn.Kind == k {
+			return
+		}
+	}
+	panic("udf: " + i.fn.Export + " is called as what it is not: " + i.fn.Kind.String())
+}
+
+// open begins a batch.
+func (i *Instance) open(ctx context.Context, c *Call) {
+	i.now, i.seed, i.random = c.Now, c.Seed, nil
+	i.begin(ctx, c.Rows)
+	i.fn.count.Rows.Add(int64(c.Rows))
+}
+
+// close ends a batch.
+func (i *Instance) close() {
+	if i.log.open {
+		i.log.flush(i)
+	}
+	i.settle()
+}
+
+// gather makes the arguments ready to be laid out: what is nested and selected is copied
+// together, and a constant that the function does not accept becomes a column.
+func (i *Instance) gather(c *Call) {
+	x := &i.x
+	for k, v := range c.Args {
+		a := input{v: v}
+		switch {
+		case c.Constant != nil && c.Constant[k]:
+			if i.fn.Constant && c.Rows > 0 {
+				a.constant = true
+				break
+			}
+			zeros := c.Pool.New(vector.Int32, c.Rows)
+			clear(vector.Values[int32](zeros))
+			a.v, a.owned = v.Take(c.Pool, vector.Values[int32](zeros)), true
+			zeros.Release()
+			if c.Sel != nil { // it is dense already, the others are not
+				a.dense = true
+			}
+		case c.Sel != nil && v.Kind().Nested():
+			a.v, a.owned, a.dense = v.Take(c.Pool, c.Sel), true, true
+		}
+		x.args = append(x.args, a)
+	}
+}
+
+func (x *exchange) drop() {
+	for k := range x.args {
+		if a := &x.args[k]; a.owned {
+			a.v.Release()
+		}
+		x.args[k] = input{}
+	}
+}
+
+// rowsOf sets the rows of the next piece.
+func (x *exchange) rowsOf(c *Call, from, to int) {
+	x.rows = span{from: from, to: to}
+	if c.Sel != nil {
+		x.rows.sel = c.Sel[from:to]
+	}
+	x.count = to - from
+}
+
+// piece measures the rows from there on, as many as one call can take, and reports how
+// many those are. A batch is cut when its rows are too many or take too much memory.
+func (i *Instance) piece(c *Call, from int) (int, error) {
+	x := &i.x
+	most := int(i.module.limits.Memory / 2)
+	n := min(c.Rows-from, abi.MaxRows)
+	for {
+		x.rowsOf(c, from, from+n)
+		x.outRows = n
+		if x.measure(false) <= most {
+			return n, nil
+		}
+		if n <= 1 {
+			break
+		}
+		n = (n + 1) / 2
+	}
+	if x.measure(true) <= most {
+		return n, nil
+	}
+	err := i.fail(i.fn.names[x.part], Memory, "one row takes more than half of the memory that the function may have")
+	return 0, atRow(err, 0)
+}
+
+// value is the result of a scalar function, and of finish.
+func (i *Instance) value(p *vector.Pool, rows int) (*vector.Vector, error) {
+	out, err := i.result(p, rows)
+	if err != nil {
+		return nil, err
+	}
+	v := out[0]
+	if and := i.x.counts(); and != nil {
+		valid := v.Valid()
+		if valid == nil {
+			copy(v.NewValid(false), and)
+		} else {
+			for k, w := range and {
+				valid[k] &= w
+			}
+		}
+	}
+	return v, nil
+}
+
+func appendAll(b *vector.ColumnBuilder, v *vector.Vector) {
+	rows := make([]int32, v.Len())
+	for r := range rows {
+		rows[r] = int32(r)
+	}
+	b.AppendTake(v, rows)
+	v.Release()
+}
+
+// pieceSeed is the seed of the next piece of a batch: a step of a linear generator.
+func pieceSeed(seed uint64) uint64 { return seed*6364136223846793005 + 1442695040888963407 }

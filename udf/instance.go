@@ -1,14 +1,306 @@
 package udf
 
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/weirdb/weir/abi"
+	"github.com/weirdb/weir/udf/internal/meter"
+	"github.com/weirdb/weir/vector"
+)
+
 // Instance is a running copy of a module, opened for one function. One goroutine at a
-// time may use it.
-type Instance struct{}
+// time may use it; it panics when two do.
+type Instance struct {
+	module *Module
+	fn     *Function // what it is opened for
+	pool   *Pool
+	busy   atomic.Bool
+	dead   bool
+
+	ctx    *guestContext
+	mod    api.Module
+	mem    *memory
+	global api.MutableGlobal // fuel
+	alloc  api.Function
+	free   api.Function // nil: not exported
+	parts  map[string]api.Function
+	stack  [2]uint64
+
+	fuel   fuel
+	log    log
+	now    int64
+	seed   uint64
+	random *rand.ChaCha8 // made at the first use in a batch
+
+	arenaAt   uint32
+	arenaSize int
+	layouts   map[layoutKey]*layout
+	x         exchange
+	scratch   scratch
+}
+
+type layoutKey struct {
+	fn   *Function
+	part abi.Part
+	args int
+}
+
+// scratch is memory that calls use again.
+type scratch struct {
+	rows, sel   []int32  // of a call without those that have a NULL
+	group       []uint32 // and of their groups
+	sign        []int8
+	used, local []int32 // groups of a piece, and their places among them
+	renamed     []uint32
+}
+
+// instantiate makes an instance for fn and runs the module's initialization.
+func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
+	m := f.module
+	if m.limits.Memory < pageSize {
+		return nil, &Fault{Module: m.name, Function: f.Export, Cause: Memory, Row: -1, Reason: "the memory limit is below one page of 64 KiB"}
+	}
+	mem, err := newMemory(m.limits.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("make an instance of %s: %w", m.name, err)
+	}
+	i := &Instance{
+		module: m, fn: f, mem: mem, now: 1, parts: map[string]api.Function{}, layouts: map[layoutKey]*layout{},
+		fuel: fuel{epoch: time.Now(), left: initFuel},
+		log:  log{left: m.limits.Log},
+	}
+	i.ctx = &guestContext{Context: experimental.WithMemoryAllocator(context.Background(), mem), i: i}
+	i.start(ctx, m.limits.Timeout)
+	f.count.Instances.Add(1)
+	i.mod, err = m.runtime.InstantiateModule(i.ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		mem.Free()
+		return nil, i.fault("start", err)
+	}
+	i.ctx.Context = context.Background() // calls need nothing else
+	i.global = i.mod.ExportedGlobal(meter.FuelGlobal).(api.MutableGlobal)
+	i.fuel.take(i.global)
+	i.alloc = i.mod.ExportedFunction(abi.ExportAlloc)
+	i.free = i.mod.ExportedFunction(abi.ExportFree)
+	if start := i.mod.ExportedFunction(abi.ExportInitialize); start != nil {
+		if _, err := i.invoke(abi.ExportInitialize, start); err != nil {
+			i.destroy()
+			return nil, err
+		}
+	}
+	i.settle()
+	return i, nil
+}
 
 // Close gives the instance back to its pool, or frees it when there was an error.
-func (i *Instance) Close() { panic("soon") }
+func (i *Instance) Close() {
+	i.enter()
+	defer i.busy.Store(false)
+	if i.mod == nil {
+		return
+	}
+	i.pool.put(i)
+}
+
+// destroy frees the guest's memory.
+func (i *Instance) destroy() {
+	i.dead = true
+	if i.mod == nil {
+		return
+	}
+	i.mod.Close(context.Background()) // frees the memory; never fails without an exit code
+	i.mod = nil
+	i.mem.Free()
+	i.module.host.release(i.module)
+}
 
 // Dead reports whether an error ended the instance. Calls fail then: open another one.
-func (i *Instance) Dead() bool { panic("soon") }
+func (i *Instance) Dead() bool { return i.dead }
 
 // Function is what the instance was opened for.
-func (i *Instance) Function() *Function { panic("soon") }
+func (i *Instance) Function() *Function { return i.fn }
+
+// enter claims the instance for the calling goroutine.
+func (i *Instance) enter() {
+	if !i.busy.CompareAndSwap(false, true) {
+		panic("udf: two goroutines use one instance")
+	}
+}
+
+// invoke calls an exported function with up to one parameter within what is left of the
+// batch's budget.
+func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32, error) {
+	if i.dead {
+		return 0, i.fail(name, Broken, "the instance ended with an earlier error")
+	}
+	fl := &i.fuel
+	from := time.Since(fl.epoch)
+	fl.last = from
+	if cause, ends := fl.over(); ends {
+		return 0, i.fault(name, stop{cause: cause})
+	}
+	fl.left -= callCost
+	fl.spent += callCost
+	if !fl.hand(i.global, 0) {
+		return 0, i.fault(name, stop{cause: Fuel})
+	}
+	for k, p := range params {
+		i.stack[k] = uint64(p)
+	}
+	err := f.CallWithStack(i.ctx, i.stack[:])
+	now := time.Since(fl.epoch)
+	fl.gap = max(fl.gap, now-fl.last)
+	i.fn.count.Time.Add(int64(now - from))
+	fl.take(i.global)
+	if err != nil {
+		return 0, i.fault(name, err)
+	}
+	return uint32(i.stack[0]), nil
+}
+
+// settle adds what the instance spent since the last time to the counts of its function.
+func (i *Instance) settle() {
+	c := &i.fn.count
+	c.Fuel.Add(i.fuel.spent)
+	i.fuel.spent = 0
+	for {
+		gap := c.Gap.Load()
+		if int64(i.fuel.gap) <= gap || c.Gap.CompareAndSwap(gap, int64(i.fuel.gap)) {
+			break
+		}
+	}
+	i.fuel.gap = 0
+}
+
+// room makes the arena large enough for n bytes.
+func (i *Instance) room(n int) error {
+	if n <= i.arenaSize {
+		return nil
+	}
+	most := int(i.module.limits.Memory / 2)
+	size := min((n+n/4+pageSize-1)&^(pageSize-1), max(most, n))
+	at, err := i.invoke(abi.ExportAlloc, i.alloc, uint32(size))
+	switch {
+	case err != nil:
+		return err
+	case at == 0:
+		return i.fail(abi.ExportAlloc, Memory, fmt.Sprintf("the function has no %d bytes for a batch", size))
+	case at%abi.Align != 0:
+		return i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned %#x, which is no multiple of %d", at, abi.Align))
+	case uint64(at)+uint64(size) > i.mem.size:
+		return i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned [%#x, +%d), outside of the %d bytes of memory", at, size, i.mem.size))
+	}
+	old, oldSize := i.arenaAt, i.arenaSize
+	i.arenaAt, i.arenaSize = at, size
+	if old != 0 && i.free != nil {
+		if _, err := i.invoke(abi.ExportFree, i.free, old, uint32(oldSize)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part is the exported function of a part of the function, nil when there is none.
+func (i *Instance) part(p abi.Part) (string, api.Function) {
+	name := i.fn.names[p]
+	f, ok := i.parts[name]
+	if !ok {
+		f = i.mod.ExportedFunction(name)
+		i.parts[name] = f
+	}
+	return name, f
+}
+
+// call lays the exchange out and calls the guest.
+func (i *Instance) call() (abi.Status, error) {
+	x := &i.x
+	if err := i.room(x.size); err != nil {
+		return 0, err
+	}
+	x.lay(arena{mem: i.mem.bytes()[i.arenaAt:][:i.arenaSize], base: i.arenaAt}, i.now, i.seed)
+	i.fn.count.BytesIn.Add(int64(x.outFrom))
+	return i.again()
+}
+
+// again calls the guest with what is laid out.
+func (i *Instance) again() (abi.Status, error) {
+	x := &i.x
+	name, f := i.part(x.part)
+	i.fn.count.Calls.Add(1)
+	status, err := i.invoke(name, f, i.arenaAt)
+	if err != nil {
+		return 0, err
+	}
+	// The guest may have got more memory, but not at another place.
+	x.arena.mem = i.mem.bytes()[i.arenaAt:][:i.arenaSize]
+	switch s := abi.Status(status); s {
+	case abi.OK:
+		return s, nil
+	case abi.More:
+		if x.parents {
+			return s, nil
+		}
+	case abi.Fail:
+		return 0, i.refused(name)
+	}
+	return 0, i.fail(name, Broken, fmt.Sprintf("it returned the status %d", status))
+}
+
+// refused is the error of a function that returned FAIL.
+func (i *Instance) refused(name string) error {
+	h := i.x.call()
+	text, ok := i.guest(uint64(h.Err), uint64(min(h.ErrLen, abi.MaxErrorBytes)))
+	if !ok {
+		return i.fail(name, Broken, "it failed with a message outside of its memory")
+	}
+	row := -1
+	if bound := i.x.bound(); h.ErrRow < uint32(bound) {
+		row = int(h.ErrRow)
+	}
+	reason := clean(text)
+	if reason == "" {
+		reason = "it failed without a message"
+	}
+	f := &Fault{Module: i.module.name, Function: name, Cause: Refused, Row: row, Reason: reason}
+	return i.end(f)
+}
+
+// bound is the number of rows, or of groups when the call is about those.
+func (x *exchange) bound() int {
+	switch x.part {
+	case abi.PartFinish, abi.PartEmit, abi.PartInit:
+		return x.states.len()
+	}
+	return x.count
+}
+
+// result checks the result columns and copies them out.
+func (i *Instance) result(p *vector.Pool, rows int) ([]*vector.Vector, error) {
+	x := &i.x
+	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
+	out := make([]*vector.Vector, 0, len(x.layout.out))
+	for k := range x.layout.out {
+		v, err := t.column(&x.layout.out[k], rows, x.counts())
+		if err != nil {
+			for _, v := range out {
+				v.Release()
+			}
+			what := "the result"
+			if len(x.layout.out) > 1 {
+				what = fmt.Sprintf("column %d of the result", k)
+			}
+			return nil, i.fail(i.fn.names[x.part], Broken, fmt.Sprintf("%s: %v", what, err))
+		}
+		out = append(out, v)
+	}
+	i.fn.count.BytesOut.Add(t.took)
+	return out, nil
+}

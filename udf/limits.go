@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/weirdb/weir/abi"
 )
 
 // Limits bound what a module may cost. A zero field stands for the next word on the
@@ -11,8 +13,8 @@ import (
 // host's Config; then DefaultLimits.
 type Limits struct {
 	Memory     int64         // bytes of memory of an instance
-	Fuel       int64         // units a batch may spend, about one an instruction,
-	FuelPerRow int64         // and more for each of its rows
+	Fuel       uint64        // units a batch may spend, about one an instruction,
+	FuelPerRow uint64        // and more for each of its rows
 	Timeout    time.Duration // time a batch may take: the backstop behind fuel
 	Module     int64         // bytes of the module
 	Stack      int64         // bytes of call stack, estimated as 64 + 8 for each local and operand a frame
@@ -23,9 +25,10 @@ type Limits struct {
 
 // DefaultLimits are the limits where nobody says anything.
 func DefaultLimits() Limits {
+	d := abi.DefaultLimits()
 	return Limits{
-		Memory: 16 << 20, Fuel: 1_000_000, FuelPerRow: 10_000, Timeout: 10 * time.Second, Module: 8 << 20,
-		Stack: 4 << 20, Log: 64 << 10, RowsOut: 10_000_000, StateBytes: 1 << 20,
+		Memory: d.Memory, Fuel: d.Fuel, FuelPerRow: d.FuelPerRow, Timeout: d.Timeout, Module: abi.MaxModuleBytes,
+		Stack: d.Stack, Log: d.Log, RowsOut: d.RowsOut, StateBytes: d.StateBytes,
 	}
 }
 
@@ -35,10 +38,6 @@ const (
 	maxMemory = 4<<30 - pageSize
 	// maxStack is well below the ceiling of the runtime, which grows stacks by copying.
 	maxStack = 32 << 20
-	// maxRows is the most rows of one call into a guest.
-	maxRows = 65536
-	// maxColumns is the most columns of a call, in and out.
-	maxColumns = 256
 )
 
 // Validate joins what is wrong with l.
@@ -51,8 +50,8 @@ func (l Limits) Validate() error {
 	}
 	const far = 1 << 60
 	check("memory", l.Memory, maxMemory)
-	check("fuel", l.Fuel, far)
-	check("fuel-per-row", l.FuelPerRow, 1<<40)
+	check("fuel", int64(l.Fuel), far)
+	check("fuel-per-row", int64(l.FuelPerRow), 1<<40)
 	check("timeout", int64(l.Timeout), far)
 	check("module", l.Module, 1<<30)
 	check("stack", l.Stack, maxStack)
@@ -71,7 +70,15 @@ func (l Limits) or(d Limits) Limits {
 	}
 }
 
-func either[T int64 | time.Duration](v, otherwise T) T {
+// limitsOf are the limits that a manifest asks for, as far as the host goes along.
+func limitsOf(m abi.Limits, c Config) Limits {
+	return Limits{
+		Memory: min(m.Memory, c.MaxMemory), Fuel: m.Fuel, FuelPerRow: m.FuelPerRow, Timeout: min(m.Timeout, c.MaxTimeout),
+		Stack: min(m.Stack, maxStack), Log: m.Log, RowsOut: m.RowsOut, StateBytes: m.StateBytes,
+	}
+}
+
+func either[T int64 | uint64 | time.Duration](v, otherwise T) T {
 	if v == 0 {
 		return otherwise
 	}

@@ -2,7 +2,10 @@ package udf
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -14,34 +17,328 @@ type States struct {
 	Views [][]byte // bytes for each group
 }
 
+func (s *States) len(size int) int {
+	if size == 0 {
+		return len(s.Views)
+	}
+	return len(s.Fixed) / size
+}
+
 // Init returns the state of a group without rows. The function computes it once for the
 // module; the caller copies it.
-func (i *Instance) Init(ctx context.Context) ([]byte, error) { panic("soon") }
+func (i *Instance) Init(ctx context.Context) ([]byte, error) {
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Aggregate, abi.TableAggregate)
+	return i.init(ctx)
+}
+
+func (i *Instance) init(ctx context.Context) ([]byte, error) {
+	f := i.fn
+	f.template.Lock()
+	defer f.template.Unlock()
+	if f.template.made {
+		return f.template.state, nil
+	}
+	state := &States{Fixed: make([]byte, f.StateSize)}
+	if f.StateSize == 0 {
+		state = &States{Views: [][]byte{nil}}
+	}
+	if f.names[abi.PartInit] != "" {
+		i.open(ctx, &Call{})
+		defer i.close()
+		x := &i.x
+		*x = exchange{part: abi.PartInit, layout: i.layout(abi.PartInit, 0), args: x.args[:0], and: x.and}
+		if err := i.onStates(state, span{to: 1}); err != nil {
+			return nil, err
+		}
+	}
+	f.template.state = state.Fixed
+	if f.StateSize == 0 {
+		f.template.state = state.Views[0]
+	}
+	f.template.made = true
+	return f.template.state, nil
+}
 
 // Update adds row r of the call to the state of group[r], or takes it away when sign[r] is
 // -1. A nil sign adds all. Groups without rows stay as they are.
 func (i *Instance) Update(ctx context.Context, c *Call, group []uint32, sign []int8, s *States) error {
-	panic("soon")
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Aggregate, abi.TableAggregate)
+	i.open(ctx, c)
+	defer i.close()
+	x := &i.x
+	*x = exchange{part: abi.PartUpdate, layout: i.layout(abi.PartUpdate, len(c.Args)), args: x.args[:0], and: x.and}
+	sent := *c
+	var rows []int32
+	if i.fn.Strict {
+		if rows = i.withoutNulls(&sent); rows != nil {
+			group, sign = i.pick(rows, group, sign)
+		}
+	}
+	if !i.fn.Retract && slices.Contains(sign, -1) {
+		panic("udf: rows are taken away from " + i.fn.Export + ", which cannot do that")
+	}
+	if !slices.Contains(sign, -1) {
+		sign = nil
+	}
+	i.gather(&sent)
+	defer x.drop()
+	next := s
+	for from := 0; from < sent.Rows; {
+		x.states = i.stateSet(next)
+		n, err := i.updatePiece(&sent, from, group, sign)
+		if err == nil && n < sent.Rows && next == s {
+			next = s.clone() // s changes when all pieces have succeeded
+			x.states.s = next
+		}
+		if err == nil {
+			_, err = i.call()
+		}
+		if err == nil {
+			err = i.takeStates(next)
+		}
+		if err != nil {
+			return shifted(err, from, rows)
+		}
+		from += n
+		i.seed = pieceSeed(i.seed)
+	}
+	*s = *next
+	return nil
 }
 
-// Merge adds every state r of other to the state of group[r]. Other is not changed.
+// pick writes the groups and signs of the rows to scratch memory.
+func (i *Instance) pick(rows []int32, group []uint32, sign []int8) ([]uint32, []int8) {
+	s := &i.scratch
+	s.group = s.group[:0]
+	for _, r := range rows {
+		s.group = append(s.group, group[r])
+	}
+	if sign != nil {
+		s.sign = s.sign[:0]
+		for _, r := range rows {
+			s.sign = append(s.sign, sign[r])
+		}
+		sign = s.sign
+	}
+	return s.group, sign
+}
+
+// updatePiece is piece for update: it also brings the states of the rows' groups.
+func (i *Instance) updatePiece(c *Call, from int, group []uint32, sign []int8) (int, error) {
+	x := &i.x
+	most := int(i.module.limits.Memory / 2)
+	for n := min(c.Rows-from, abi.MaxRows); n > 0; n /= 2 {
+		x.rowsOf(c, from, from+n)
+		x.group = x.states.use(group[from:from+n], &i.scratch)
+		if sign != nil {
+			x.sign = sign[from : from+n]
+		}
+		if x.measure(false) <= most {
+			return n, nil
+		}
+	}
+	return 0, atRow(i.fail(i.fn.names[x.part], Memory, "one row and its state take more than half of the memory that the function may have"), 0)
+}
+
+// Merge adds every state r of other to the state of group[r]. Other is not changed. Only
+// Now, Seed and Pool of the call are used.
 func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []uint32, s *States) error {
-	panic("soon")
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Aggregate, abi.TableAggregate)
+	if !i.fn.Merge {
+		panic("udf: states of " + i.fn.Export + " cannot be merged")
+	}
+	count := other.len(i.fn.StateSize)
+	i.open(ctx, &Call{Rows: count, Now: c.Now, Seed: c.Seed})
+	defer i.close()
+	x := &i.x
+	*x = exchange{part: abi.PartMerge, layout: i.layout(abi.PartMerge, 0), args: x.args[:0], and: x.and}
+	next := s
+	most := int(i.module.limits.Memory / 2)
+	for from := 0; from < count; {
+		n := min(count-from, abi.MaxRows)
+		for ; n > 0; n /= 2 {
+			x.states, x.other = i.stateSet(next), &stateSet{s: other, size: i.fn.StateSize, rows: span{from: from, to: from + n}}
+			x.count = n
+			x.group = x.states.use(group[from:from+n], &i.scratch)
+			if x.measure(false) <= most {
+				break
+			}
+		}
+		var err error
+		if n == 0 {
+			err = i.fail(i.fn.names[x.part], Memory, "two states take more than half of the memory that the function may have")
+		} else {
+			if n < count && next == s {
+				next = s.clone() // s changes when all pieces have succeeded
+				x.states.s = next
+			}
+			_, err = i.call()
+		}
+		if err == nil {
+			err = i.takeStates(next)
+		}
+		if err != nil {
+			return shifted(err, from, nil)
+		}
+		from += n
+		i.seed = pieceSeed(i.seed)
+	}
+	*s = *next
+	return nil
 }
 
 // Finish returns the value of each group, owned by the caller. The states are not changed.
 // Only Now, Seed and Pool of the call are used.
 func (i *Instance) Finish(ctx context.Context, c *Call, s *States) (*vector.Vector, error) {
-	panic("soon")
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Aggregate)
+	groups := s.len(i.fn.StateSize)
+	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
+	defer i.close()
+	x := &i.x
+	*x = exchange{part: abi.PartFinish, layout: i.layout(abi.PartFinish, 0), args: x.args[:0], and: x.and}
+	var b *vector.ColumnBuilder
+	for from := 0; from < groups || from == 0; {
+		n, err := i.groupPiece(s, from, groups)
+		var v *vector.Vector
+		if err == nil {
+			_, err = i.call()
+		}
+		if err == nil {
+			v, err = i.value(c.Pool, n)
+		}
+		if err != nil {
+			if b != nil {
+				b.Finish().Release()
+			}
+			return nil, shifted(err, from, nil)
+		}
+		if n == groups {
+			return v, nil
+		}
+		if b == nil {
+			b = vector.NewColumnBuilder(c.Pool, v.Kind())
+		}
+		appendAll(b, v)
+		from += n
+		i.seed = pieceSeed(i.seed)
+	}
+	return b.Finish(), nil
 }
 
-// Upgrade turns states of an older version and size of the function into its own.
+// groupPiece is piece for finish and emit, whose rows are the groups.
+func (i *Instance) groupPiece(s *States, from, groups int) (int, error) {
+	x := &i.x
+	most := int(i.module.limits.Memory / 2)
+	for n := min(groups-from, abi.MaxRows); n > 0 || groups == 0; n /= 2 {
+		x.states = &stateSet{s: s, size: i.fn.StateSize, rows: span{from: from, to: from + n}}
+		x.outRows = n
+		if x.parents {
+			x.outRows = max(abi.MinRowsOut, min(2*n, vector.Target))
+		}
+		if x.measure(n <= 1) <= most {
+			return n, nil
+		}
+	}
+	return 0, atRow(i.fail(i.fn.names[x.part], Memory, "one state takes more than half of the memory that the function may have"), 0)
+}
+
+// Upgrade turns states of an older version and size (0: variable) of the function into
+// its own. Only Now and Seed of the call are used.
 func (i *Instance) Upgrade(ctx context.Context, c *Call, old *States, size, version int) (*States, error) {
-	panic("soon")
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.Aggregate, abi.TableAggregate)
+	if i.fn.names[abi.PartUpgrade] == "" {
+		return nil, i.fail(i.fn.Export, Broken, fmt.Sprintf("it cannot read its states of version %d", version))
+	}
+	template, err := i.init(ctx)
+	if err != nil {
+		return nil, err
+	}
+	groups := old.len(size)
+	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
+	defer i.close()
+	next := newStates(i.fn.StateSize, groups, template)
+	x := &i.x
+	*x = exchange{part: abi.PartUpgrade, layout: i.layout(abi.PartUpgrade, 0), version: version, args: x.args[:0], and: x.and}
+	most := int(i.module.limits.Memory / 2)
+	for from := 0; from < groups; {
+		n := min(groups-from, abi.MaxRows)
+		for ; n > 0; n /= 2 {
+			rows := span{from: from, to: from + n}
+			x.states = &stateSet{s: next, size: i.fn.StateSize, rows: rows}
+			x.other = &stateSet{s: old, size: size, rows: rows}
+			x.count = n
+			if x.measure(false) <= most {
+				break
+			}
+		}
+		if n == 0 {
+			return nil, i.fail(i.fn.names[x.part], Memory, "one state takes more than half of the memory that the function may have")
+		}
+		if _, err := i.call(); err != nil {
+			return nil, shifted(err, from, nil)
+		}
+		if err := i.takeStates(next); err != nil {
+			return nil, err
+		}
+		from += n
+	}
+	return next, nil
+}
+
+// newStates are states of groups that all have the template's.
+func newStates(size, groups int, template []byte) *States {
+	s := &States{}
+	for range groups {
+		if size == 0 {
+			s.Views = append(s.Views, slices.Clone(template))
+		} else {
+			s.Fixed = append(s.Fixed, template...)
+		}
+	}
+	return s
 }
 
 // Emit yields the result rows of a table aggregate's groups, as CallTable does: all of
 // them, or what changed since the last Emit when EmitRetract. The states change only then.
 func (i *Instance) Emit(ctx context.Context, c *Call, s *States, yield func(*Rows) error) error {
-	panic("soon")
+	i.enter()
+	defer i.busy.Store(false)
+	i.must(abi.TableAggregate)
+	groups := s.len(i.fn.StateSize)
+	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
+	defer i.close()
+	x := &i.x
+	*x = exchange{part: abi.PartEmit, layout: i.layout(abi.PartEmit, 0), parents: true, kinds: i.fn.EmitRetract, args: x.args[:0], and: x.and}
+	next := s
+	if i.fn.EmitRetract {
+		next = s.clone()
+	}
+	e := emission{yield: yield, left: i.module.limits.RowsOut}
+	for from := 0; from < groups; {
+		n, err := i.groupPiece(next, from, groups)
+		if err == nil {
+			e.from = from
+			err = i.emit(&e, c.Pool, n)
+		}
+		if err == nil && i.fn.EmitRetract {
+			err = i.takeStates(next)
+		}
+		if err != nil {
+			return shifted(err, from, nil)
+		}
+		from += n
+		i.seed = pieceSeed(i.seed)
+	}
+	*s = *next
+	return nil
 }

@@ -1,0 +1,118 @@
+package udf
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// compile compiles the rewritten module, or takes it from the cache directory. There each
+// module has a directory, named by the hash of what is compiled, that the runtime fills
+// under its version. The runtime checks its files too little to read what may have
+// been cut off or changed, so that a sum stands beside them; without the right one the
+// entry is deleted and made again.
+func (m *Module) compile(ctx context.Context, code []byte, imports map[[2]string]hostFunction) error {
+	dir := m.host.config.CacheDir
+	if dir == "" {
+		return m.compileWith(ctx, wazero.NewCompilationCache(), code, imports)
+	}
+	sum := hash(code)
+	entry := filepath.Join(dir, hex.EncodeToString(sum[:]))
+	have, err := entrySum(entry)
+	if want, rerr := os.ReadFile(entry + sumSuffix); err != nil || rerr != nil || have != string(want) {
+		// What cannot be deleted cannot be used either: the next step fails, too.
+		os.RemoveAll(entry)
+		os.Remove(entry + sumSuffix)
+		have = ""
+	}
+	if cache, err := wazero.NewCompilationCacheWithDir(entry); err == nil {
+		if m.compileWith(ctx, cache, code, imports) == nil {
+			if have == "" {
+				keepSum(entry)
+			}
+			return nil
+		}
+		os.RemoveAll(entry)
+	}
+	// The cache is a help: without it, for instance on a full disk, all works.
+	return m.compileWith(ctx, wazero.NewCompilationCache(), code, imports)
+}
+
+const sumSuffix = ".sum"
+
+func (m *Module) compileWith(ctx context.Context, cache wazero.CompilationCache, code []byte, imports map[[2]string]hostFunction) error {
+	config := wazero.NewRuntimeConfig().WithCoreFeatures(api.CoreFeaturesV2).WithDebugInfoEnabled(false).WithCompilationCache(cache)
+	r := wazero.NewRuntimeWithConfig(ctx, config)
+	err := addHostModules(ctx, r, imports)
+	if err == nil {
+		m.compiled, err = r.CompileModule(ctx, code)
+	}
+	if err != nil {
+		r.Close(ctx)
+		cache.Close(ctx)
+		return err
+	}
+	m.runtime, m.cache = r, cache
+	return nil
+}
+
+// prepareCache makes the directory, or checks that nobody else can write machine code
+// into it.
+func prepareCache(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%s has mode %#o: others than its owner must not enter it (chmod 700)", dir, mode)
+	}
+	return nil
+}
+
+// entrySum is a sum over all files of an entry, by name and content.
+func entrySum(entry string) (string, error) {
+	var all []byte
+	err := filepath.WalkDir(entry, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(entry, path)
+		sum := hash(b)
+		all = append(append(append(all, name...), 0), sum[:]...)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	sum := hash(all)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// keepSum writes the sum of a new entry, at once or not at all. An entry without one is
+// made again, so that an error costs no more than that.
+func keepSum(entry string) {
+	sum, err := entrySum(entry)
+	if err != nil {
+		return
+	}
+	f, err := os.CreateTemp(filepath.Dir(entry), "sum*")
+	if err != nil {
+		return
+	}
+	_, err = f.WriteString(sum)
+	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), entry+sumSuffix) != nil {
+		os.Remove(f.Name())
+	}
+}

@@ -1,0 +1,150 @@
+package udf
+
+import (
+	"context"
+	"time"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/weirdb/weir/udf/internal/meter"
+)
+
+const (
+	// quantumTime is how long a guest should run before the host has control again.
+	// Until then the garbage collector cannot stop its goroutine.
+	quantumTime = 250 * time.Microsecond
+	// firstQuantum and maxQuantum bound what is handed out at a time. The most is what
+	// keeps a guest that went on from its fastest to its slowest instructions, loads
+	// that miss every cache, from running long.
+	firstQuantum = 16 << 10
+	maxQuantum   = 128 << 10
+
+	// callCost is charged for a call into the guest, hostCost for a call of the guest's
+	// into the host.
+	callCost = 500
+	hostCost = 300
+
+	// initFuel is what instantiation may spend: the start section and _initialize.
+	initFuel = 300_000_000
+)
+
+// fuel is what the batch at hand may still spend, and how it is handed out. Units cost
+// from 0.03 ns to 100 ns of time, so that the amount follows the clock.
+type fuel struct {
+	left     int64 // not handed out
+	spent    int64 // since the instance was made, with what is handed out
+	quantum  int64
+	epoch    time.Time     // times below count from here
+	last     time.Duration // when the guest got control last
+	gap      time.Duration // longest time that it had control
+	deadline time.Duration
+	timeout  time.Duration
+	cancel   <-chan struct{} // of the caller's context
+	ctx      context.Context // the caller's
+}
+
+// begin gives the instance what a batch of n rows may spend.
+func (i *Instance) begin(ctx context.Context, n int) {
+	l := &i.fn.module.limits
+	i.fuel.left = int64(min(l.Fuel+uint64(n)*l.FuelPerRow, 1<<60))
+	i.start(ctx, l.Timeout)
+	i.log.left = l.Log
+}
+
+func (i *Instance) start(ctx context.Context, timeout time.Duration) {
+	f := &i.fuel
+	if f.quantum == 0 {
+		f.quantum = firstQuantum
+	}
+	f.last = time.Since(f.epoch)
+	f.timeout = timeout
+	f.deadline = f.last + timeout
+	f.ctx, f.cancel = ctx, ctx.Done()
+}
+
+// hand gives the guest fuel, after it took what is left from before (less than nothing when
+// overdrawn), and says whether there was any.
+func (f *fuel) hand(global api.MutableGlobal, rest int64) bool {
+	f.left += rest
+	f.spent -= rest
+	if f.left < meter.MinFuel {
+		return false
+	}
+	q := min(f.quantum, f.left)
+	f.left -= q
+	f.spent += q
+	global.Set(uint64(q))
+	return true
+}
+
+// take ends a call: what the guest did not use is there for the next.
+func (f *fuel) take(global api.MutableGlobal) {
+	rest := int64(global.Get())
+	f.left += rest
+	f.spent -= rest
+	global.Set(0)
+}
+
+// lap notes how long the guest had control and steers the quantum by it.
+func (f *fuel) lap() {
+	now := time.Since(f.epoch)
+	d := now - f.last
+	f.last = now
+	f.gap = max(f.gap, d)
+	switch {
+	case d > 2*quantumTime:
+		f.quantum = max(f.quantum*int64(quantumTime)/int64(d), meter.MinFuel)
+	case d < quantumTime/2:
+		f.quantum = min(2*f.quantum, maxQuantum)
+	}
+}
+
+// over reports why the guest must end now, if it must.
+func (f *fuel) over() (Cause, bool) {
+	if f.last >= f.deadline {
+		return Timeout, true
+	}
+	if f.cancel != nil {
+		select {
+		case <-f.cancel:
+			return Canceled, true
+		default:
+		}
+	}
+	return 0, false
+}
+
+// stop is what host functions panic with to end a guest.
+type stop struct {
+	cause Cause
+	exit  uint32 // code of Exited
+}
+
+func (s stop) Error() string { return s.cause.String() }
+
+func exit(code uint32) stop { return stop{cause: Exited, exit: code} }
+
+// refuel is called by the guest when it has no fuel left, or no stack.
+func (i *Instance) refuel(m api.Module, reason uint32) {
+	if reason == meter.ReasonStack {
+		panic(stop{cause: Stack})
+	}
+	if i.global == nil { // the start section runs: the instance is not made yet
+		i.global = m.ExportedGlobal(meter.FuelGlobal).(api.MutableGlobal)
+	}
+	f := &i.fuel
+	f.lap()
+	if cause, ends := f.over(); ends {
+		panic(stop{cause: cause})
+	}
+	if !f.hand(i.global, int64(i.global.Get())) {
+		panic(stop{cause: Fuel})
+	}
+}
+
+// charge takes fuel for what the host did for the guest.
+func (i *Instance) charge(units int64) {
+	if i.global != nil {
+		i.global.Set(uint64(int64(i.global.Get()) - units))
+	}
+}
