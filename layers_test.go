@@ -18,6 +18,7 @@ const module = "github.com/weirdb/weir/"
 var layers = map[string][]string{
 	"abi":                           {},
 	"sdk/c":                         {},
+	"sdk/c/csdktest":                {"sdk/c"},
 	"plugins/*":                     {"sdk/go"},
 	"vector":                        {},
 	"vector/kernel":                 {"vector"},
