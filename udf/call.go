@@ -28,7 +28,8 @@ func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
 	i.open(ctx, c)
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartBody, layout: i.layout(abi.PartBody, len(c.Args)), strict: i.fn.Strict, args: x.args[:0], and: x.and}
+	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
+	x.strict = i.fn.Strict
 	i.gather(c)
 	defer x.drop()
 	var b *vector.ColumnBuilder // of the pieces, when there are several

@@ -39,6 +39,15 @@ type exchange struct {
 	some bool     // and is in use
 }
 
+// begin starts a batch of calls of a part, with nothing of the last one.
+func (x *exchange) begin(part abi.Part, l *layout) {
+	x.part, x.layout, x.args = part, l, x.args[:0]
+	x.rows, x.count, x.outRows = span{}, 0, 0
+	x.strict, x.parents, x.kinds, x.some = false, false, false, false
+	x.states, x.other, x.version = nil, nil, 0
+	x.group, x.sign = nil, nil
+}
+
 // input is an argument as it is laid out.
 type input struct {
 	v        *vector.Vector

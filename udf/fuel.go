@@ -13,11 +13,10 @@ const (
 	// quantumTime is how long a guest should run before the host has control again.
 	// Until then the garbage collector cannot stop its goroutine.
 	quantumTime = 250 * time.Microsecond
-	// firstQuantum and maxQuantum bound what is handed out at a time. The most is what
-	// keeps a guest that went on from its fastest to its slowest instructions, loads
-	// that miss every cache, from running long.
+	// firstQuantum is what is handed out first. The most, meter.MaxFuel, is what keeps a
+	// guest that goes on from its fastest to its slowest instructions, loads that miss
+	// every cache, from running long.
 	firstQuantum = 16 << 10
-	maxQuantum   = 128 << 10
 
 	// callCost is charged for a call into the guest, hostCost for a call of the guest's
 	// into the host.
@@ -35,7 +34,8 @@ type fuel struct {
 	spent    int64 // since the instance was made, with what is handed out
 	quantum  int64
 	epoch    time.Time     // times below count from here
-	last     time.Duration // when the guest got control last
+	last     time.Duration // when the guest got control last, or the host
+	time     time.Duration // spent in the guest since it was last counted
 	gap      time.Duration // longest time that it had control
 	deadline time.Duration
 	timeout  time.Duration
@@ -46,7 +46,7 @@ type fuel struct {
 // begin gives the instance what a batch of n rows may spend.
 func (i *Instance) begin(ctx context.Context, n int) {
 	l := &i.fn.module.limits
-	i.fuel.left = int64(min(l.Fuel+uint64(n)*l.FuelPerRow, 1<<60))
+	i.fuel.left = l.Fuel + int64(n)*l.FuelPerRow
 	i.start(ctx, l.Timeout)
 	i.log.left = l.Log
 }
@@ -73,16 +73,16 @@ func (f *fuel) hand(global api.MutableGlobal, rest int64) bool {
 	q := min(f.quantum, f.left)
 	f.left -= q
 	f.spent += q
-	global.Set(uint64(q))
+	global.Set(meter.Refuel(global.Get(), int32(q)))
 	return true
 }
 
 // take ends a call: what the guest did not use is there for the next.
 func (f *fuel) take(global api.MutableGlobal) {
-	rest := int64(global.Get())
+	rest := meter.Fuel(global.Get())
 	f.left += rest
 	f.spent -= rest
-	global.Set(0)
+	global.Set(meter.Refuel(global.Get(), 0))
 }
 
 // lap notes how long the guest had control and steers the quantum by it.
@@ -95,7 +95,7 @@ func (f *fuel) lap() {
 	case d > 2*quantumTime:
 		f.quantum = max(f.quantum*int64(quantumTime)/int64(d), meter.MinFuel)
 	case d < quantumTime/2:
-		f.quantum = min(2*f.quantum, maxQuantum)
+		f.quantum = min(2*f.quantum, meter.MaxFuel)
 	}
 }
 
@@ -125,26 +125,36 @@ func (s stop) Error() string { return s.cause.String() }
 func exit(code uint32) stop { return stop{cause: Exited, exit: code} }
 
 // refuel is called by the guest when it has no fuel left, or no stack.
-func (i *Instance) refuel(m api.Module, reason uint32) {
-	if reason == meter.ReasonStack {
-		panic(stop{cause: Stack})
-	}
+func (i *Instance) refuel(m api.Module) {
 	if i.global == nil { // the start section runs: the instance is not made yet
-		i.global = m.ExportedGlobal(meter.FuelGlobal).(api.MutableGlobal)
+		i.global = m.ExportedGlobal(meter.MeterGlobal).(api.MutableGlobal)
+	}
+	i.more()
+}
+
+// more hands the guest fuel, or ends it.
+func (i *Instance) more() {
+	if meter.Stack(i.global.Get()) < 0 {
+		panic(stop{cause: Stack})
 	}
 	f := &i.fuel
 	f.lap()
 	if cause, ends := f.over(); ends {
 		panic(stop{cause: cause})
 	}
-	if !f.hand(i.global, int64(i.global.Get())) {
+	if !f.hand(i.global, meter.Fuel(i.global.Get())) {
 		panic(stop{cause: Fuel})
 	}
 }
 
-// charge takes fuel for what the host did for the guest.
+// charge takes fuel for what the host did for the guest. Calls of host functions in a row
+// have no check between them, so that this is one.
 func (i *Instance) charge(units int64) {
-	if i.global != nil {
-		i.global.Set(uint64(int64(i.global.Get()) - units))
+	if i.global == nil {
+		return
+	}
+	i.global.Set(i.global.Get() - uint64(units)) // the fuel is the low part
+	if meter.Fuel(i.global.Get()) < 0 {
+		i.more()
 	}
 }

@@ -150,6 +150,7 @@ func (f *Function) strictInputs(k int) bool {
 func (f *Function) Open(ctx context.Context, p *Pool) (*Instance, error) {
 	if i := p.take(f.module); i != nil {
 		i.fn, i.pool = f, p
+		clear(i.parts[:])
 		return i, nil
 	}
 	f.module.host.retain(f.module)
@@ -165,6 +166,9 @@ func (f *Function) Open(ctx context.Context, p *Pool) (*Instance, error) {
 // layout is that of a part of the function of i for so many arguments.
 func (i *Instance) layout(part abi.Part, args int) *layout {
 	key := layoutKey{i.fn, part, args}
+	if key == i.lastKey {
+		return i.last
+	}
 	l := i.layouts[key]
 	if l == nil {
 		f := i.fn
@@ -183,5 +187,6 @@ func (i *Instance) layout(part abi.Part, args int) *layout {
 		l = newLayout(in, out)
 		i.layouts[key] = l
 	}
+	i.lastKey, i.last = key, l
 	return l
 }

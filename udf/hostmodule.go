@@ -68,9 +68,9 @@ func addHostModules(ctx context.Context, r wazero.Runtime, imports map[[2]string
 		}
 		return builders[name]
 	}
-	refuel := func(ctx context.Context, m api.Module, p []uint64) { instanceOf(ctx).refuel(m, uint32(p[0])) }
+	refuel := func(ctx context.Context, m api.Module, _ []uint64) { instanceOf(ctx).refuel(m) }
 	builder(meter.RefuelModule).NewFunctionBuilder().
-		WithGoModuleFunction(api.GoModuleFunc(refuel), []api.ValueType{api.ValueTypeI32}, nil).Export(meter.RefuelName)
+		WithGoModuleFunction(api.GoModuleFunc(refuel), nil, nil).Export(meter.RefuelName)
 	for name, f := range imports {
 		params, results := f.types()
 		call := func(ctx context.Context, p []uint64) {

@@ -30,8 +30,9 @@ type Instance struct {
 	mem    *memory
 	global api.MutableGlobal // fuel
 	alloc  api.Function
-	free   api.Function // nil: not exported
-	parts  map[string]api.Function
+	free   api.Function                      // nil: not exported
+	called map[string]api.Function           // parts of every function that the instance was opened for
+	parts  [abi.PartUpgrade + 1]api.Function // those of fn, as far as they were called
 	stack  [2]uint64
 
 	fuel   fuel
@@ -43,6 +44,9 @@ type Instance struct {
 	arenaAt   uint32
 	arenaSize int
 	layouts   map[layoutKey]*layout
+	lastKey   layoutKey
+	last      *layout // of lastKey
+	outs      [1]*vector.Vector
 	x         exchange
 	scratch   scratch
 }
@@ -73,7 +77,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 		return nil, fmt.Errorf("make an instance of %s: %w", m.name, err)
 	}
 	i := &Instance{
-		module: m, fn: f, mem: mem, now: 1, parts: map[string]api.Function{}, layouts: map[layoutKey]*layout{},
+		module: m, fn: f, mem: mem, now: 1, called: map[string]api.Function{}, layouts: map[layoutKey]*layout{},
 		fuel: fuel{epoch: time.Now(), left: initFuel},
 		log:  log{left: m.limits.Log},
 	}
@@ -86,7 +90,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 		return nil, i.fault("start", err)
 	}
 	i.ctx.Context = context.Background() // calls need nothing else
-	i.global = i.mod.ExportedGlobal(meter.FuelGlobal).(api.MutableGlobal)
+	i.global = i.mod.ExportedGlobal(meter.MeterGlobal).(api.MutableGlobal)
 	i.fuel.take(i.global)
 	i.alloc = i.mod.ExportedFunction(abi.ExportAlloc)
 	i.free = i.mod.ExportedFunction(abi.ExportFree)
@@ -142,8 +146,7 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 		return 0, i.fail(name, Broken, "the instance ended with an earlier error")
 	}
 	fl := &i.fuel
-	from := time.Since(fl.epoch)
-	fl.last = from
+	from := fl.last // the host had control until now, for little time
 	if cause, ends := fl.over(); ends {
 		return 0, i.fault(name, stop{cause: cause})
 	}
@@ -158,7 +161,8 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 	err := f.CallWithStack(i.ctx, i.stack[:])
 	now := time.Since(fl.epoch)
 	fl.gap = max(fl.gap, now-fl.last)
-	i.fn.count.Time.Add(int64(now - from))
+	fl.last = now
+	fl.time += now - from
 	fl.take(i.global)
 	if err != nil {
 		return 0, i.fault(name, err)
@@ -170,7 +174,8 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 func (i *Instance) settle() {
 	c := &i.fn.count
 	c.Fuel.Add(i.fuel.spent)
-	i.fuel.spent = 0
+	c.Time.Add(int64(i.fuel.time))
+	i.fuel.spent, i.fuel.time = 0, 0
 	for {
 		gap := c.Gap.Load()
 		if int64(i.fuel.gap) <= gap || c.Gap.CompareAndSwap(gap, int64(i.fuel.gap)) {
@@ -211,10 +216,13 @@ func (i *Instance) room(n int) error {
 // part is the exported function of a part of the function, nil when there is none.
 func (i *Instance) part(p abi.Part) (string, api.Function) {
 	name := i.fn.names[p]
-	f, ok := i.parts[name]
-	if !ok {
-		f = i.mod.ExportedFunction(name)
-		i.parts[name] = f
+	f := i.parts[p]
+	if f == nil {
+		if f = i.called[name]; f == nil {
+			f = i.mod.ExportedFunction(name)
+			i.called[name] = f
+		}
+		i.parts[p] = f
 	}
 	return name, f
 }
@@ -286,7 +294,7 @@ func (x *exchange) bound() int {
 func (i *Instance) result(p *vector.Pool, rows int) ([]*vector.Vector, error) {
 	x := &i.x
 	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
-	out := make([]*vector.Vector, 0, len(x.layout.out))
+	out := i.outs[:0] // enough for one
 	for k := range x.layout.out {
 		v, err := t.column(&x.layout.out[k], rows, x.counts())
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 // host's Config; then DefaultLimits.
 type Limits struct {
 	Memory     int64         // bytes of memory of an instance
-	Fuel       uint64        // units a batch may spend, about one an instruction,
-	FuelPerRow uint64        // and more for each of its rows
+	Fuel       int64         // units a batch may spend, about one an instruction,
+	FuelPerRow int64         // and more for each of its rows
 	Timeout    time.Duration // time a batch may take: the backstop behind fuel
 	Module     int64         // bytes of the module
 	Stack      int64         // bytes of call stack, estimated as 64 + 8 for each local and operand a frame
@@ -27,7 +27,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	d := abi.DefaultLimits()
 	return Limits{
-		Memory: d.Memory, Fuel: d.Fuel, FuelPerRow: d.FuelPerRow, Timeout: d.Timeout, Module: abi.MaxModuleBytes,
+		Memory: d.Memory, Fuel: int64(d.Fuel), FuelPerRow: int64(d.FuelPerRow), Timeout: d.Timeout, Module: abi.MaxModuleBytes,
 		Stack: d.Stack, Log: d.Log, RowsOut: d.RowsOut, StateBytes: d.StateBytes,
 	}
 }
@@ -38,6 +38,8 @@ const (
 	maxMemory = 4<<30 - pageSize
 	// maxStack is well below the ceiling of the runtime, which grows stacks by copying.
 	maxStack = 32 << 20
+	// mostFuel, of a row, keeps the budget of a batch within an int64.
+	mostFuel = 1 << 31
 )
 
 // Validate joins what is wrong with l.
@@ -50,8 +52,8 @@ func (l Limits) Validate() error {
 	}
 	const far = 1 << 60
 	check("memory", l.Memory, maxMemory)
-	check("fuel", int64(l.Fuel), far)
-	check("fuel-per-row", int64(l.FuelPerRow), 1<<40)
+	check("fuel", l.Fuel, far)
+	check("fuel-per-row", l.FuelPerRow, mostFuel)
 	check("timeout", int64(l.Timeout), far)
 	check("module", l.Module, 1<<30)
 	check("stack", l.Stack, maxStack)
@@ -73,12 +75,12 @@ func (l Limits) or(d Limits) Limits {
 // limitsOf are the limits that a manifest asks for, as far as the host goes along.
 func limitsOf(m abi.Limits, c Config) Limits {
 	return Limits{
-		Memory: min(m.Memory, c.MaxMemory), Fuel: m.Fuel, FuelPerRow: m.FuelPerRow, Timeout: min(m.Timeout, c.MaxTimeout),
+		Memory: min(m.Memory, c.MaxMemory), Fuel: int64(min(m.Fuel, 1<<60)), FuelPerRow: int64(min(m.FuelPerRow, mostFuel)), Timeout: min(m.Timeout, c.MaxTimeout),
 		Stack: min(m.Stack, maxStack), Log: m.Log, RowsOut: m.RowsOut, StateBytes: m.StateBytes,
 	}
 }
 
-func either[T int64 | uint64 | time.Duration](v, otherwise T) T {
+func either[T int64 | time.Duration](v, otherwise T) T {
 	if v == 0 {
 		return otherwise
 	}

@@ -48,7 +48,7 @@ func (i *Instance) init(ctx context.Context) ([]byte, error) {
 		i.open(ctx, &Call{})
 		defer i.close()
 		x := &i.x
-		*x = exchange{part: abi.PartInit, layout: i.layout(abi.PartInit, 0), args: x.args[:0], and: x.and}
+		x.begin(abi.PartInit, i.layout(abi.PartInit, 0))
 		if err := i.onStates(state, span{to: 1}); err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (i *Instance) Update(ctx context.Context, c *Call, group []uint32, sign []i
 	i.open(ctx, c)
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartUpdate, layout: i.layout(abi.PartUpdate, len(c.Args)), args: x.args[:0], and: x.and}
+	x.begin(abi.PartUpdate, i.layout(abi.PartUpdate, len(c.Args)))
 	sent := *c
 	var rows []int32
 	if i.fn.Strict {
@@ -157,7 +157,7 @@ func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []ui
 	i.open(ctx, &Call{Rows: count, Now: c.Now, Seed: c.Seed})
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartMerge, layout: i.layout(abi.PartMerge, 0), args: x.args[:0], and: x.and}
+	x.begin(abi.PartMerge, i.layout(abi.PartMerge, 0))
 	next := s
 	most := int(i.module.limits.Memory / 2)
 	for from := 0; from < count; {
@@ -203,7 +203,7 @@ func (i *Instance) Finish(ctx context.Context, c *Call, s *States) (*vector.Vect
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartFinish, layout: i.layout(abi.PartFinish, 0), args: x.args[:0], and: x.and}
+	x.begin(abi.PartFinish, i.layout(abi.PartFinish, 0))
 	var b *vector.ColumnBuilder
 	for from := 0; from < groups || from == 0; {
 		n, err := i.groupPiece(s, from, groups)
@@ -268,7 +268,8 @@ func (i *Instance) Upgrade(ctx context.Context, c *Call, old *States, size, vers
 	defer i.close()
 	next := newStates(i.fn.StateSize, groups, template)
 	x := &i.x
-	*x = exchange{part: abi.PartUpgrade, layout: i.layout(abi.PartUpgrade, 0), version: version, args: x.args[:0], and: x.and}
+	x.begin(abi.PartUpgrade, i.layout(abi.PartUpgrade, 0))
+	x.version = version
 	most := int(i.module.limits.Memory / 2)
 	for from := 0; from < groups; {
 		n := min(groups-from, abi.MaxRows)
@@ -318,7 +319,9 @@ func (i *Instance) Emit(ctx context.Context, c *Call, s *States, yield func(*Row
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartEmit, layout: i.layout(abi.PartEmit, 0), parents: true, kinds: i.fn.EmitRetract, args: x.args[:0], and: x.and}
+	x.begin(abi.PartEmit, i.layout(abi.PartEmit, 0))
+	x.parents = true
+	x.kinds = i.fn.EmitRetract
 	next := s
 	if i.fn.EmitRetract {
 		next = s.clone()

@@ -3,6 +3,7 @@ package udf
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/vector"
@@ -35,7 +36,8 @@ func (i *Instance) CallTable(ctx context.Context, c *Call, yield func(*Rows) err
 	i.open(ctx, c)
 	defer i.close()
 	x := &i.x
-	*x = exchange{part: abi.PartBody, layout: i.layout(abi.PartBody, len(c.Args)), parents: true, args: x.args[:0], and: x.and}
+	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
+	x.parents = true
 	sent := *c
 	var rows []int32 // of c that are sent; nil: all
 	if i.fn.Strict {
@@ -174,6 +176,7 @@ func (i *Instance) emit(e *emission, p *vector.Pool, parents int) error {
 			return nil
 		}
 		x.prepare(cursor)
+		i.fuel.last = time.Since(i.fuel.epoch) // yield may have taken long
 		status, err = i.again()
 	}
 }
