@@ -19,6 +19,7 @@ var layers = map[string][]string{
 	"abi":                           {},
 	"sdk/c":                         {},
 	"sdk/c/csdktest":                {"sdk/c"},
+	"plugins":                       {},
 	"plugins/*":                     {"sdk/go"},
 	"vector":                        {},
 	"vector/kernel":                 {"vector"},

@@ -38,6 +38,11 @@ func Clang(t *testing.T) string {
 func Build(t *testing.T, include string, sources ...string) []byte {
 	t.Helper()
 	Clang(t)
+	return build(t, include, sources...)
+}
+
+func build(t *testing.T, include string, sources ...string) []byte {
+	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.wasm")
 	if text, err := command(include, out, sources...).CombinedOutput(); err != nil || len(text) > 0 {
 		t.Fatalf("%v\n%s", err, text)
@@ -54,7 +59,7 @@ func Build(t *testing.T, include string, sources ...string) []byte {
 func Rebuild(t *testing.T, file, include string, sources ...string) []byte {
 	t.Helper()
 	version := Clang(t)
-	module := Build(t, include, sources...)
+	module := build(t, include, sources...)
 	if os.Getenv("WEIR_REBUILD") != "" {
 		if err := os.WriteFile(file, module, 0o644); err != nil {
 			t.Fatal(err)
