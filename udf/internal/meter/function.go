@@ -69,6 +69,7 @@ func (p *pass) function(i int) error {
 	}
 	p.body = w.c
 	basic := c.basic + w.basic
+	p.stats.Loops += c.loops
 	if basic > p.limits.Blocks {
 		return p.errorf(i, "%d basic blocks, the limit is %d", basic, p.limits.Blocks)
 	}

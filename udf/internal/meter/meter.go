@@ -85,6 +85,7 @@ type Stats struct {
 	MaxHeight   int // operands
 	MaxBlocks   int // basic blocks
 	MaxFrame    int // estimated bytes
+	Loops       int // in the original
 	Targets     int // of all br_table operations
 	Work        int // sum of the squared numbers of blocks
 	BytesBefore int
