@@ -13,7 +13,7 @@ BENCH      ?= .
 BENCHPKG   ?= ./vector/... ./engine/internal/state ./engine/internal/expr ./engine/internal/op
 FUZZTIME   ?= 20s
 
-.PHONY: build check test race conformance oracle fuzz bench soak
+.PHONY: build check test race conformance oracle fuzz bench soak plugins
 
 build:
 	$(GO) build -o bin/weir ./cmd/weir
@@ -68,3 +68,7 @@ bench:
 soak:
 	WEIR_SOAK=1 $(GO) test -count=1 -timeout 3h ./engine/... ./conformance/...
 	cd conformance/oracle && WEIR_SOAK=1 $(GO) test -count=1 -timeout 1h ./...
+
+# The modules that are committed, built from their sources. Functions in C need sdk/c/install-toolchain.sh.
+plugins:
+	WEIR_REBUILD=1 $(GO) test -count=1 -run 'Rebuild|Textstats|Geo' -v ./sdk/c ./plugins
