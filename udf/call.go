@@ -134,24 +134,11 @@ func (x *exchange) rowsOf(c *Call, from, to int) {
 // many those are. A batch is cut when its rows are too many or take too much memory.
 func (i *Instance) piece(c *Call, from int) (int, error) {
 	x := &i.x
-	most := int(i.module.limits.Memory / 2)
-	n := min(c.Rows-from, abi.MaxRows)
-	for {
+	return i.cut(min(c.Rows-from, abi.MaxRows), "row", func(n int, small bool) int {
 		x.rowsOf(c, from, from+n)
 		x.outRows = n
-		if x.measure(false) <= most {
-			return n, nil
-		}
-		if n <= 1 {
-			break
-		}
-		n = (n + 1) / 2
-	}
-	if x.measure(true) <= most {
-		return n, nil
-	}
-	err := i.fail(i.fn.names[x.part], Memory, "one row takes more than half of the memory that the function may have")
-	return 0, atRow(err, 0)
+		return x.measure(small)
+	})
 }
 
 // value is the result of a scalar function, and of finish.

@@ -62,6 +62,13 @@ func (i *Instance) start(ctx context.Context, timeout time.Duration) {
 	f.ctx, f.cancel = ctx, ctx.Done()
 }
 
+// resume goes on after the caller had control, whose time is not the guest's.
+func (f *fuel) resume() {
+	now := time.Since(f.epoch)
+	f.deadline += now - f.last
+	f.last = now
+}
+
 // hand gives the guest fuel, after it took what is left from before (less than nothing when
 // overdrawn), and says whether there was any.
 func (f *fuel) hand(global api.MutableGlobal, rest int64) bool {

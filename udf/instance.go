@@ -43,6 +43,7 @@ type Instance struct {
 
 	arenaAt   uint32
 	arenaSize int
+	tooLarge  int // bytes that the guest had no arena for; 0: none
 	layouts   map[layoutKey]*layout
 	lastKey   layoutKey
 	last      *layout // of lastKey
@@ -185,32 +186,60 @@ func (i *Instance) settle() {
 	i.fuel.gap = 0
 }
 
-// room makes the arena large enough for n bytes.
-func (i *Instance) room(n int) error {
+// fits makes the arena large enough for n bytes and reports whether it can be: it may take
+// half of the memory, if the guest has it.
+func (i *Instance) fits(n int) (bool, error) {
 	if n <= i.arenaSize {
-		return nil
+		return true, nil
 	}
 	most := int(i.module.limits.Memory / 2)
-	size := min((n+n/4+pageSize-1)&^(pageSize-1), max(most, n))
+	if n > most || i.tooLarge > 0 && n >= i.tooLarge {
+		return false, nil
+	}
+	size := min(max(n+n/4, 2*i.arenaSize, most/8)+pageSize-1, most) &^ (pageSize - 1)
+	size = max(size, pad(n))
 	at, err := i.invoke(abi.ExportAlloc, i.alloc, uint32(size))
 	switch {
 	case err != nil:
-		return err
+		return false, err
+	case at == 0 && i.arenaSize > 0:
+		i.tooLarge = n
+		return false, nil
 	case at == 0:
-		return i.fail(abi.ExportAlloc, Memory, fmt.Sprintf("the function has no %d bytes for a batch", size))
+		return false, i.fail(abi.ExportAlloc, Memory, fmt.Sprintf("the function has no %d bytes for a batch", size))
 	case at%abi.Align != 0:
-		return i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned %#x, which is no multiple of %d", at, abi.Align))
+		return false, i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned %#x, which is no multiple of %d", at, abi.Align))
 	case uint64(at)+uint64(size) > i.mem.size:
-		return i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned [%#x, +%d), outside of the %d bytes of memory", at, size, i.mem.size))
+		return false, i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned [%#x, +%d), outside of the %d bytes of memory", at, size, i.mem.size))
 	}
 	old, oldSize := i.arenaAt, i.arenaSize
 	i.arenaAt, i.arenaSize = at, size
 	if old != 0 && i.free != nil {
 		if _, err := i.invoke(abi.ExportFree, i.free, old, uint32(oldSize)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
+}
+
+// cut finds how many rows, at most n, a call can take: what measures a call of so many
+// rows. One row too large ends the instance.
+func (i *Instance) cut(n int, what string, measure func(n int, small bool) int) (int, error) {
+	for {
+		ok, err := i.fits(measure(n, false))
+		if ok || err != nil {
+			return n, err
+		}
+		if n <= 1 {
+			break
+		}
+		n = (n + 1) / 2
+	}
+	ok, err := i.fits(measure(n, true))
+	if err == nil && !ok {
+		err = atRow(i.fail(i.fn.names[i.x.part], Memory, "one "+what+" takes more memory than the function has for a batch"), 0)
+	}
+	return n, err
 }
 
 // part is the exported function of a part of the function, nil when there is none.
@@ -230,9 +259,6 @@ func (i *Instance) part(p abi.Part) (string, api.Function) {
 // call lays the exchange out and calls the guest.
 func (i *Instance) call() (abi.Status, error) {
 	x := &i.x
-	if err := i.room(x.size); err != nil {
-		return 0, err
-	}
 	x.lay(arena{mem: i.mem.bytes()[i.arenaAt:][:i.arenaSize], base: i.arenaAt}, i.now, i.seed)
 	i.fn.count.BytesIn.Add(int64(x.outFrom))
 	return i.again()

@@ -130,18 +130,14 @@ func (i *Instance) pick(rows []int32, group []uint32, sign []int8) ([]uint32, []
 // updatePiece is piece for update: it also brings the states of the rows' groups.
 func (i *Instance) updatePiece(c *Call, from int, group []uint32, sign []int8) (int, error) {
 	x := &i.x
-	most := int(i.module.limits.Memory / 2)
-	for n := min(c.Rows-from, abi.MaxRows); n > 0; n /= 2 {
+	return i.cut(min(c.Rows-from, abi.MaxRows), "row with its state", func(n int, small bool) int {
 		x.rowsOf(c, from, from+n)
 		x.group = x.states.use(group[from:from+n], &i.scratch)
 		if sign != nil {
 			x.sign = sign[from : from+n]
 		}
-		if x.measure(false) <= most {
-			return n, nil
-		}
-	}
-	return 0, atRow(i.fail(i.fn.names[x.part], Memory, "one row and its state take more than half of the memory that the function may have"), 0)
+		return x.measure(small)
+	})
 }
 
 // Merge adds every state r of other to the state of group[r]. Other is not changed. Only
@@ -159,25 +155,18 @@ func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []ui
 	x := &i.x
 	x.begin(abi.PartMerge, i.layout(abi.PartMerge, 0))
 	next := s
-	most := int(i.module.limits.Memory / 2)
 	for from := 0; from < count; {
-		n := min(count-from, abi.MaxRows)
-		for ; n > 0; n /= 2 {
+		n, err := i.cut(min(count-from, abi.MaxRows), "state", func(n int, small bool) int {
 			x.states, x.other = i.stateSet(next), &stateSet{s: other, size: i.fn.StateSize, rows: span{from: from, to: from + n}}
 			x.count = n
 			x.group = x.states.use(group[from:from+n], &i.scratch)
-			if x.measure(false) <= most {
-				break
-			}
+			return x.measure(small)
+		})
+		if err == nil && n < count && next == s {
+			next = s.clone() // s changes when all pieces have succeeded
+			x.states.s = next
 		}
-		var err error
-		if n == 0 {
-			err = i.fail(i.fn.names[x.part], Memory, "two states take more than half of the memory that the function may have")
-		} else {
-			if n < count && next == s {
-				next = s.clone() // s changes when all pieces have succeeded
-				x.states.s = next
-			}
+		if err == nil {
 			_, err = i.call()
 		}
 		if err == nil {
@@ -236,18 +225,14 @@ func (i *Instance) Finish(ctx context.Context, c *Call, s *States) (*vector.Vect
 // groupPiece is piece for finish and emit, whose rows are the groups.
 func (i *Instance) groupPiece(s *States, from, groups int) (int, error) {
 	x := &i.x
-	most := int(i.module.limits.Memory / 2)
-	for n := min(groups-from, abi.MaxRows); n > 0 || groups == 0; n /= 2 {
+	return i.cut(min(groups-from, abi.MaxRows), "state", func(n int, small bool) int {
 		x.states = &stateSet{s: s, size: i.fn.StateSize, rows: span{from: from, to: from + n}}
-		x.outRows = n
 		if x.parents {
-			x.outRows = max(abi.MinRowsOut, min(2*n, vector.Target))
+			return x.measureRows(n, small)
 		}
-		if x.measure(n <= 1) <= most {
-			return n, nil
-		}
-	}
-	return 0, atRow(i.fail(i.fn.names[x.part], Memory, "one state takes more than half of the memory that the function may have"), 0)
+		x.outRows = n
+		return x.measure(small)
+	})
 }
 
 // Upgrade turns states of an older version and size (0: variable) of the function into
@@ -270,26 +255,22 @@ func (i *Instance) Upgrade(ctx context.Context, c *Call, old *States, size, vers
 	x := &i.x
 	x.begin(abi.PartUpgrade, i.layout(abi.PartUpgrade, 0))
 	x.version = version
-	most := int(i.module.limits.Memory / 2)
 	for from := 0; from < groups; {
-		n := min(groups-from, abi.MaxRows)
-		for ; n > 0; n /= 2 {
+		n, err := i.cut(min(groups-from, abi.MaxRows), "state", func(n int, small bool) int {
 			rows := span{from: from, to: from + n}
 			x.states = &stateSet{s: next, size: i.fn.StateSize, rows: rows}
 			x.other = &stateSet{s: old, size: size, rows: rows}
 			x.count = n
-			if x.measure(false) <= most {
-				break
-			}
+			return x.measure(small)
+		})
+		if err == nil {
+			_, err = i.call()
 		}
-		if n == 0 {
-			return nil, i.fail(i.fn.names[x.part], Memory, "one state takes more than half of the memory that the function may have")
+		if err == nil {
+			err = i.takeStates(next)
 		}
-		if _, err := i.call(); err != nil {
+		if err != nil {
 			return nil, shifted(err, from, nil)
-		}
-		if err := i.takeStates(next); err != nil {
-			return nil, err
 		}
 		from += n
 	}

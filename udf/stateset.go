@@ -88,8 +88,8 @@ func (t *stateSet) put(a *arena) abi.Ptr {
 func (i *Instance) onStates(s *States, groups span) error {
 	x := &i.x
 	x.states = &stateSet{s: s, size: i.fn.StateSize, rows: groups}
-	if most := i.module.limits.Memory / 2; int64(x.measure(false)) > most {
-		return i.fail(i.fn.names[x.part], Memory, "one state takes more than half of the memory that the function may have")
+	if _, err := i.cut(1, "state", func(_ int, small bool) int { return x.measure(small) }); err != nil {
+		return err
 	}
 	if _, err := i.call(); err != nil {
 		return err

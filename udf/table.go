@@ -3,7 +3,6 @@ package udf
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/vector"
@@ -67,28 +66,19 @@ func (i *Instance) CallTable(ctx context.Context, c *Call, yield func(*Rows) err
 // tablePiece is piece for a function whose results have no fixed number of rows.
 func (i *Instance) tablePiece(c *Call, from int) (int, error) {
 	x := &i.x
-	most := int(i.module.limits.Memory / 2)
-	n := min(c.Rows-from, abi.MaxRows)
-	for {
+	return i.cut(min(c.Rows-from, abi.MaxRows), "row", func(n int, small bool) int {
 		x.rowsOf(c, from, from+n)
-		for x.outRows = max(abi.MinRowsOut, min(2*n, vector.Target)); ; x.outRows /= 2 {
-			if x.measure(false) <= most {
-				return n, nil
-			}
-			if x.outRows/2 < abi.MinRowsOut {
-				break
-			}
-		}
-		if n <= 1 {
-			break
-		}
-		n = (n + 1) / 2
-	}
+		return x.measureRows(n, small)
+	})
+}
+
+// measureRows is measure with room for about two rows a parent.
+func (x *exchange) measureRows(parents int, small bool) int {
 	x.outRows = abi.MinRowsOut
-	if x.measure(true) <= most {
-		return n, nil
+	if !small {
+		x.outRows = max(abi.MinRowsOut, min(2*parents, vector.Target))
 	}
-	return 0, atRow(i.fail(i.fn.names[x.part], Memory, "one row takes more than half of the memory that the function may have"), 0)
+	return x.measure(small)
 }
 
 // withoutNulls takes the rows of c out that have a NULL in an argument that a strict
@@ -167,7 +157,9 @@ func (i *Instance) emit(e *emission, p *vector.Pool, parents int) error {
 				return err
 			}
 			i.fn.count.RowsOut.Add(int64(n))
-			if err := e.yield(rows); err != nil {
+			err = e.yield(rows)
+			i.fuel.resume()
+			if err != nil {
 				i.dead = true
 				return err
 			}
@@ -176,7 +168,6 @@ func (i *Instance) emit(e *emission, p *vector.Pool, parents int) error {
 			return nil
 		}
 		x.prepare(cursor)
-		i.fuel.last = time.Since(i.fuel.epoch) // yield may have taken long
 		status, err = i.again()
 	}
 }
