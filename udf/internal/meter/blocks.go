@@ -5,13 +5,13 @@ import "github.com/weirdb/weir/udf/internal/wasm"
 // block is a block of a function's body; the first one is the body itself.
 type block struct {
 	code     wasm.Code
-	open     int32 // operation that begins it, -1 for the body
-	els, end int32 // operations; els is -1 without an else
-	loop     int32 // innermost loop it is in (a block, -1: none); a loop is not in itself
-	depth    int32 // loops it is in
-	targeted bool  // something branches to it
-	left     bool  // something branches to its end from within a loop in it
-	inner    bool  // a loop with loops or metered calls in it
+	open     int32  // operation that begins it, -1 for the body
+	els, end int32  // operations; els is -1 without an else
+	loop     int32  // innermost loop it is in (a block, -1: none); a loop is not in itself
+	depth    int32  // loops it is in
+	targeted bool   // something branches to it
+	left     bool   // something branches to its end from within a loop in it
+	inner    bool   // a loop with loops or metered calls in it
 	need     uint32 // what a branch to its label must have paid
 	other    uint32 // what the else part must have paid for
 	label    uint32 // depth of what its label stands for in the rewritten function

@@ -206,16 +206,6 @@ func (a *assembler) limits() []byte {
 	return slices.Concat([]byte{1}, U32(lo), U32(a.u32()))
 }
 
-func (a *assembler) define(space map[string]uint32, name string, index int) {
-	if name == "" {
-		return
-	}
-	if _, twice := space[name]; twice {
-		a.fail("$%s is defined twice", name)
-	}
-	space[name] = uint32(index)
-}
-
 // index reads an index or a name.
 func (a *assembler) index(space map[string]uint32) uint32 {
 	name := a.label()
@@ -231,6 +221,7 @@ func (a *assembler) index(space map[string]uint32) uint32 {
 
 func (a *assembler) parse(text string) {
 	lines := strings.Split(text, "\n")
+	a.declare(lines)
 	for k := 0; k < len(lines); k++ {
 		a.line = k + 1
 		a.tokens = a.split(lines[k])
@@ -248,6 +239,37 @@ func (a *assembler) parse(text string) {
 	}
 }
 
+// declare finds the names of functions and globals, so that they may be used anywhere.
+func (a *assembler) declare(lines []string) {
+	funcs, globals := 0, 0
+	for k, line := range lines {
+		a.line = k + 1
+		t := append(a.split(line), "", "", "", "")
+		switch t[0] {
+		case "import":
+			a.define(a.funcs, t[3], funcs)
+			funcs++
+		case "func":
+			a.define(a.funcs, t[1], funcs)
+			funcs++
+		case "global":
+			a.define(a.globals, t[1], globals)
+			globals++
+		}
+	}
+}
+
+func (a *assembler) define(space map[string]uint32, name string, index int) {
+	name, ok := strings.CutPrefix(name, "$")
+	if !ok {
+		return
+	}
+	if _, twice := space[name]; twice {
+		a.fail("$%s is defined twice", name)
+	}
+	space[name] = uint32(index)
+}
+
 func (a *assembler) statement(kind string) {
 	switch kind {
 	case "import":
@@ -255,9 +277,7 @@ func (a *assembler) statement(kind string) {
 			a.fail("imports come first")
 		}
 		module, name := a.text(), a.text()
-		id := a.label()
-		a.define(a.funcs, id, len(a.imports))
-		a.names = append(a.names, id)
+		a.names = append(a.names, a.label())
 		a.imports = append(a.imports, slices.Concat(Name(module), Name(name), []byte{0}, U32(a.funcType())))
 	case "memory":
 		a.memory = append(a.memory, a.limits())
@@ -265,7 +285,7 @@ func (a *assembler) statement(kind string) {
 		l := a.limits()
 		a.tables = append(a.tables, append([]byte{a.valueType()}, l...))
 	case "global":
-		a.define(a.globals, a.label(), len(a.globs))
+		a.label()
 		mutable := byte(0)
 		if a.accept("mut") {
 			mutable = 1
@@ -363,9 +383,7 @@ func (a *assembler) elem() {
 // names are known. It returns the last line.
 func (a *assembler) function(lines []string, k int) int {
 	index := len(a.imports) + len(a.defined)
-	name := a.label()
-	a.define(a.funcs, name, index)
-	a.names = append(a.names, name)
+	a.names = append(a.names, a.label())
 	for a.accept("export") {
 		a.exports = append(a.exports, slices.Concat(Name(a.text()), []byte{0}, U32(uint32(index))))
 	}
