@@ -78,7 +78,9 @@ func (x *exchange) measure(small bool) int {
 	}
 	size += x.group32() + pad(len(x.sign))
 	if x.states != nil {
-		size += x.states.measure()
+		n := x.states.measure()
+		size += n
+		l.textIn += n
 	}
 	if x.other != nil {
 		size += x.other.measure()

@@ -94,7 +94,7 @@ func TestAggregateWithFixedStates(t *testing.T) {
 func TestAggregateWithViews(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	for _, memory := range []int64{3 << 20, 16 << 20} {
+	for _, memory := range []int64{4 << 20, 16 << 20} {
 		m := loadFile(t, openHost(t, udf.Config{}), kinds, udf.Limits{Memory: memory, Fuel: 1 << 30})
 		p := checkedPool(t)
 		i := open(t, m, "str_agg")
