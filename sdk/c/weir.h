@@ -559,10 +559,10 @@ __asm__(".macro weir_separator\n.ascii \"{" WEIR__Q "functions" WEIR__Q ":[\"\n.
                  ".ascii \"{" WEIR__Q "name" WEIR__Q ":" WEIR__Q name WEIR__Q WEIR__TEXT("export", export) \
                  WEIR__TEXT("kind", kind) WEIR__TEXT("signature", signature) options "}\"\n");
 
-/* The export x, whose body follows. */
+/* The export, whose body follows. Stack traces name it sql.add. */
 #define WEIR__BODY(f, part, export)                                                                     \
   static inline int weir_##f##_##part(weir_call *call, uint32_t rows);                                  \
-  WEIR__C WEIR_EXPORT(export) int weir_export_##f##_##part(weir_call *call);                            \
+  WEIR__C WEIR_EXPORT(export) int weir_export_##f##_##part(weir_call *call) __asm__("sql." export);     \
   WEIR__C int weir_export_##f##_##part(weir_call *call) {                                               \
     weir_begin();                                                                                       \
     return weir_##f##_##part(call, call->rows);                                                         \
@@ -597,13 +597,17 @@ __asm__(".macro weir_separator\n.ascii \"{" WEIR__Q "functions" WEIR__Q ":[\"\n.
                  WEIR__OPTIONS(__VA_ARGS__, "", ""))                                                       \
   WEIR__BODY(f, temporal, #f)
 
-#define WEIR__K(key) WEIR__Q key WEIR__Q
-#define WEIR__KEYS(a, b, c, d, n, ...) n
-#define WEIR_KEYS(...) WEIR__KEYS(__VA_ARGS__, WEIR__KEYS4, WEIR__KEYS3, WEIR__KEYS2, WEIR__KEYS1, "")(__VA_ARGS__)
-#define WEIR__KEYS1(a) WEIR__K(a)
-#define WEIR__KEYS2(a, b) WEIR__K(a) "," WEIR__K(b)
-#define WEIR__KEYS3(a, b, c) WEIR__KEYS2(a, b) "," WEIR__K(c)
-#define WEIR__KEYS4(a, b, c, d) WEIR__KEYS3(a, b, c) "," WEIR__K(d)
+/* Up to four, joined by commas. */
+#define WEIR_KEYS(...) WEIR__JOIN(__VA_ARGS__, WEIR__KEYS4, WEIR__KEYS3, WEIR__KEYS2, WEIR__KEYS1, "")(__VA_ARGS__)
+#define WEIR__KEYS1(a) WEIR__Q a WEIR__Q
+#define WEIR__KEYS2(a, b) WEIR__KEYS1(a) "," WEIR__KEYS1(b)
+#define WEIR__KEYS3(a, b, c) WEIR__KEYS2(a, b) "," WEIR__KEYS1(c)
+#define WEIR__KEYS4(a, b, c, d) WEIR__KEYS3(a, b, c) "," WEIR__KEYS1(d)
+#define WEIR__JOIN(a, b, c, d, n, ...) n
+#define WEIR__JOIN1(a) a
+#define WEIR__JOIN2(a, b) a "," b
+#define WEIR__JOIN3(a, b, c) a "," b "," c
+#define WEIR__JOIN4(a, b, c, d) a "," b "," c "," d
 
 /* WEIR_AGGREGATE(name, T, size, version, signature[, options]): one value per
  * group. T is the struct of a state and size its size in bytes, a multiple of 8, as
@@ -645,7 +649,12 @@ __asm__(".macro weir_separator\n.ascii \"{" WEIR__Q "functions" WEIR__Q ":[\"\n.
   WEIR__MANIFEST(".ascii \"]" WEIR__KEY("abi") "[1,1]" WEIR__TEXT("module", name) WEIR__TEXT("version", version) \
                  options "}\"\n");
 
-#define WEIR_MEMORY(size) WEIR__KEY("limits") "{" WEIR__Q "memory" WEIR__Q ":" WEIR__Q size WEIR__Q "}" /* "8MiB" */
+/* What the module asks of the host, as an option of WEIR_MODULE; the host may grant
+ * less: WEIR_LIMITS(WEIR_SIZE("memory", "64MiB"), WEIR_COUNT("fuel-per-row", 100000)).
+ * abi/SPEC.md has the names. */
+#define WEIR_LIMITS(...) WEIR__KEY("limits") "{" WEIR__JOIN(__VA_ARGS__, WEIR__JOIN4, WEIR__JOIN3, WEIR__JOIN2, WEIR__JOIN1, "")(__VA_ARGS__) "}"
+#define WEIR_SIZE(name, size) WEIR__Q name WEIR__Q ":" WEIR__Q size WEIR__Q
+#define WEIR_COUNT(name, n) WEIR__Q name WEIR__Q ":" #n
 
 /* ---- 7. Short names for bodies ----
  *

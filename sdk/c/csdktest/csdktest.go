@@ -37,14 +37,9 @@ func Clang(t *testing.T) string {
 // fails the test. It skips the test where Clang does.
 func Build(t *testing.T, include string, sources ...string) []byte {
 	t.Helper()
-	Clang(t)
-	return build(t, include, sources...)
-}
-
-func build(t *testing.T, include string, sources ...string) []byte {
-	t.Helper()
 	out := filepath.Join(t.TempDir(), "out.wasm")
 	if text, err := command(include, out, sources...).CombinedOutput(); err != nil || len(text) > 0 {
+		Clang(t)
 		t.Fatalf("%v\n%s", err, text)
 	}
 	module, err := os.ReadFile(out)
@@ -59,7 +54,7 @@ func build(t *testing.T, include string, sources ...string) []byte {
 func Rebuild(t *testing.T, file, include string, sources ...string) []byte {
 	t.Helper()
 	version := Clang(t)
-	module := build(t, include, sources...)
+	module := Build(t, include, sources...)
 	if os.Getenv("WEIR_REBUILD") != "" {
 		if err := os.WriteFile(file, module, 0o644); err != nil {
 			t.Fatal(err)
