@@ -42,8 +42,12 @@ func (p *pass) helper(op *wasm.Op) uint32 {
 
 // bulk writes an operation that is charged by the number on top of the stack, and a check
 // after it.
-func (w *writer) bulk(op *wasm.Op) {
+func (w *writer) bulk(i int, op *wasm.Op) {
 	n, second, first := w.temps, w.temps+1, w.temps+2
+	length, known := uint32(0), i > 0 && w.b.Ops[i-1].Code == wasm.I32Const && !op.Dead
+	if known {
+		length = w.b.Ops[i-1].Imm
+	}
 	c := &w.c
 	switch op.Code {
 	case wasm.TableInit, wasm.TableCopy, wasm.TableFill, wasm.TableGrow:
@@ -64,6 +68,17 @@ func (w *writer) bulk(op *wasm.Op) {
 			w.chargeBytes(n)
 			return
 		}
+	}
+	if known && length <= chunk {
+		w.raw(op)
+		w.pay(length>>bulkShift, true)
+		return
+	}
+	if known {
+		w.spill()
+		c.index(wasm.Call, w.p.helper(op))
+		w.fill()
+		return
 	}
 	c.index(wasm.LocalSet, n)
 	c.index(wasm.LocalSet, second)

@@ -14,7 +14,7 @@ const (
 	costImport    = 64 // the host charges for what it does beyond
 	costBulk      = 24 // and a unit for 8 bytes, or an entry of a table
 	costTable     = 4
-	costReference = 32 // ref.func leaves compiled code
+	costReference = 128 // ref.func leaves compiled code
 	costGrow      = 1024
 	costBranch    = 1
 	costSwitch    = 4

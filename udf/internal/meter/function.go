@@ -349,7 +349,7 @@ func (w *writer) op(i int, op *wasm.Op) bool {
 		return calls
 	default:
 		if bulk(op.Code) {
-			w.bulk(op)
+			w.bulk(i, op)
 		} else {
 			w.raw(op)
 		}

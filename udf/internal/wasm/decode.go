@@ -75,13 +75,13 @@ func (d *decoder) module() {
 		r.section = ""
 		at := r.pos
 		id := int(r.byte())
+		if id >= len(sectionNames) {
+			d.failf(at, "unknown section %d", id)
+			return
+		}
 		size := r.u32()
 		if uint64(size) > uint64(r.left()) {
 			r.fail(at, "section is longer than the module")
-			return
-		}
-		if id >= len(sectionNames) {
-			d.failf(at, "unknown section %d", id)
 			return
 		}
 		r.section = sectionNames[id]
