@@ -182,8 +182,12 @@ func (v *validator) limits(l *Limits) {
 		key   string
 		value int64
 	}{
-		{"memory", l.Memory}, {"timeout", int64(l.Timeout)}, {"stack", l.Stack}, {"log", l.Log},
-		{"max-rows-out", l.RowsOut}, {"state-bytes", l.StateBytes},
+		{"memory", l.Memory},
+		{"timeout", int64(l.Timeout)},
+		{"stack", l.Stack},
+		{"log", l.Log},
+		{"max-rows-out", l.RowsOut},
+		{"state-bytes", l.StateBytes},
 	} {
 		if n.value < 0 {
 			v.add("limits."+n.key, "want a positive number")

@@ -133,6 +133,15 @@ func TestLayout(t *testing.T) {
 	}
 }
 
+// TestCPlusPlus compiles functions of every kind as C++.
+func TestCPlusPlus(t *testing.T) {
+	csdktest.Clang(t)
+	args := []string{"-xc++", "-std=c++14", "--target=wasm32", "-ffreestanding", "-msimd128", "-mbulk-memory", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I.", "testdata/kinds.c"}
+	if out, err := exec.Command("clang++", args...).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // TestProject builds what weir udf new gives, with its Makefile's flags and ours.
 func TestProject(t *testing.T) {
 	dir := t.TempDir()
