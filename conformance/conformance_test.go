@@ -10,6 +10,7 @@
 //	top (auction BIGINT, price BIGINT, PRIMARY KEY (auction) NOT ENFORCED) upsert sink
 //	----
 //
+// may have statements that come before every run, such as CREATE FUNCTION, below given,
 // and then has runs: SQL, and below it the rows of the tables in order of arrival.
 // The result is that of the last statement: what a SELECT gives, or what the sink
 // of an INSERT receives.
@@ -64,7 +65,7 @@ func TestConformance(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			f := &caseFile{}
+			f := &caseFile{modules: filepath.Join(t.TempDir(), "modules")}
 			datadriven.RunTest(t, file, f.command)
 		})
 	}
@@ -72,7 +73,9 @@ func TestConformance(t *testing.T) {
 
 // caseFile is what the directives of one file share.
 type caseFile struct {
-	tables []scenario.Table
+	tables  []scenario.Table
+	given   []string
+	modules string // the cache of compiled modules
 }
 
 func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
@@ -86,8 +89,11 @@ func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
 			f.tables = append(f.tables, table)
 		}
 		return ""
+	case "given":
+		f.given = append(f.given, strings.SplitAfter(d.Input, ";\n")...)
+		return ""
 	case "run":
-		r := &testRun{tables: f.tables, vary: true}
+		r := &testRun{tables: f.tables, setup: slices.Clone(f.given), modules: f.modules, vary: true}
 		if err := r.parse(d); err != nil {
 			d.Fatalf(t, "%v", err)
 		}
@@ -100,6 +106,7 @@ func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
 // testRun is one run directive.
 type testRun struct {
 	tables      []scenario.Table
+	modules     string
 	setup       []string // statements before the last
 	query       string
 	events      []scenario.Event
@@ -257,6 +264,7 @@ func (r *testRun) outcome(result *scenario.Result) (outcome, error) {
 }
 
 func (r *testRun) result(ctx context.Context, v variant, schema sqltype.Schema) (*scenario.Result, error) {
+	v.ModuleCache = r.modules
 	s, err := scenario.Open(ctx, v.Config, r.tables)
 	if err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ type Metrics struct {
 // FunctionMetrics are figures of a function over all operators and shards of a query.
 type FunctionMetrics struct {
 	Name string
-	// Calls take a batch each, which have Rows in all. Errors is the number of those that
-	// failed.
+	// Calls take a batch each, which have Rows in all. Errors is the number of calls that
+	// failed, and of rows that gave NULL instead.
 	Calls, Rows, Errors int64
 	// Busy is the time that was spent in calls, with that for handing rows over.
 	Busy time.Duration

@@ -65,6 +65,7 @@ type settings struct {
 	batchSize     int
 	flushInterval time.Duration
 	state         string
+	moduleCache   string
 }
 
 func (s *settings) register(cmd *cobra.Command) {
@@ -73,11 +74,15 @@ func (s *settings) register(cmd *cobra.Command) {
 	f.IntVar(&s.parallel, "parallel", 0, "shards that a query runs on (0: one per processor)")
 	f.IntVar(&s.batchSize, "batch-size", 0, "rows that move at a time; 1 gives the changelog row by row (0: 8192)")
 	f.DurationVar(&s.flushInterval, "flush-interval", 0, "longest time until a change is seen (0: 20ms)")
+	f.StringVar(&s.moduleCache, "module-cache", "", "directory for functions that have been compiled; none: no cache (default: in the user's cache directory)")
 	f.StringVar(&s.state, "state", "", "directory in which tables and views are kept from one run to the next")
 }
 
-func (s *settings) config() engine.Config {
-	return engine.Config{Parallelism: s.parallel, BatchSize: s.batchSize, FlushInterval: s.flushInterval, StateDir: s.state}
+func (s *settings) config(std streams) engine.Config {
+	return engine.Config{
+		Parallelism: s.parallel, BatchSize: s.batchSize, FlushInterval: s.flushInterval, StateDir: s.state,
+		UDF: modules(s.moduleCache, std.err),
+	}
 }
 
 func (s *settings) check() (output.Format, error) {
@@ -115,7 +120,7 @@ the current directory.`,
 			if err != nil {
 				return err
 			}
-			return runScripts(cmd.Context(), set.config(), format, std, signals, []script{s})
+			return runScripts(cmd.Context(), set.config(std), format, std, signals, []script{s})
 		},
 	}
 	set.register(cmd)
@@ -134,7 +139,7 @@ func sqlCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runScripts(cmd.Context(), set.config(), format, std, signals, scriptsOf(texts))
+			return runScripts(cmd.Context(), set.config(std), format, std, signals, scriptsOf(texts))
 		},
 	}
 	cmd.Flags().StringArrayVarP(&texts, "execute", "e", nil, "statements to run; may be repeated")

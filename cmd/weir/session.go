@@ -218,7 +218,7 @@ func (s *session) count(q *engine.Query, rows int64) {
 
 // explainScripts shows the plans of the queries in scripts.
 func explainScripts(ctx context.Context, f engine.ExplainFormat, std streams, scripts []script) error {
-	eng, err := engine.Open(ctx, engine.Config{})
+	eng, err := engine.Open(ctx, engine.Config{UDF: modules("", std.err)})
 	if err != nil {
 		report(std.err, script{}, err)
 		return errFailed

@@ -15,6 +15,7 @@ import (
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/function"
 	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	ByHand bool
 	// Functions can be called besides the built-in ones.
 	Functions []function.Function
+	// ModuleCache is where compiled modules of functions are kept; "": nowhere.
+	ModuleCache string
 }
 
 func (c Config) String() string {
@@ -64,6 +67,7 @@ func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
 		BatchSize:   cfg.BatchSize,
 		Clock:       s.clock,
 		Functions:   cfg.Functions,
+		UDF:         udf.Config{CacheDir: cfg.ModuleCache},
 		Connectors:  []connector.Connector{s.tables},
 	})
 	if err != nil {

@@ -44,6 +44,9 @@ type Call struct {
 	Now int64
 	// Seed is another number for each call of an instance.
 	Seed uint64
+	// Failed is for an instance to add the number of rows that it gives NULL for after an
+	// error.
+	Failed int64
 }
 
 // Kernel computes a function over a batch. The result is new, of c.N rows, and

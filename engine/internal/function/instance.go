@@ -71,6 +71,7 @@ func (in *Instances) kernel(r *running) Kernel {
 		r.busy.Add(int64(time.Since(start)))
 		r.calls.Add(1)
 		r.rows.Add(int64(c.N))
+		r.errors.Add(c.Failed)
 		if err != nil {
 			r.errors.Add(1)
 		}

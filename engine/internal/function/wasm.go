@@ -13,10 +13,15 @@ import (
 	"github.com/weirdb/weir/vector"
 )
 
+// WasmOptions say how a function of a module is called.
+type WasmOptions struct {
+	Defaults    []Arg // the last arguments, as far as calls may leave them out
+	NullOnError bool  // a row that the function fails on gives NULL
+}
+
 // NewWasmScalar is a scalar function of a module as SQL calls it, by a name that may be
-// another one than the module's. Defaults are the last arguments as far as calls may
-// leave them out.
-func NewWasmScalar(name string, f *udf.Function, defaults []Arg) *Scalar {
+// another one than the module's.
+func NewWasmScalar(name string, f *udf.Function, opt WasmOptions) *Scalar {
 	sig := gofunction.Signature{Name: name, Variadic: f.Variadic, Returns: f.Returns, CalledOnNull: !f.Strict}
 	for _, a := range f.Args {
 		sig.Args = append(sig.Args, a.Type)
@@ -27,17 +32,21 @@ func NewWasmScalar(name string, f *udf.Function, defaults []Arg) *Scalar {
 		Signatures:    []string{sig.String()},
 		Deterministic: f.Deterministic,
 		NullCall:      !f.Strict,
-		MayNull:       !f.Returns.NotNull,
+		MayNull:       !f.Returns.NotNull || opt.NullOnError,
 		Infer:         inferGo(sig),
 		Arity:         len(sig.Args),
-		Defaults:      defaults,
+		Defaults:      opt.Defaults,
 		Origin:        f.Module().Name() + " " + f.Export,
 		Open: func(ctx context.Context, b Binding) (Instance, error) {
 			i, err := f.Open(ctx, nil)
 			if err != nil {
 				return nil, err
 			}
-			return &wasmInstance{ctx: ctx, instance: i, binding: b}, nil
+			w := &wasmInstance{ctx: ctx, of: f, instance: i, binding: b}
+			if opt.NullOnError {
+				return &tolerantInstance{w}, nil
+			}
+			return w, nil
 		},
 	}
 }
@@ -68,6 +77,7 @@ func NewBrokenScalar(name string, args []sqltype.Type, returns sqltype.Type, err
 // wasmInstance calls an instance of a module.
 type wasmInstance struct {
 	ctx      context.Context
+	of       *udf.Function
 	instance *udf.Instance
 	binding  Binding
 	call     udf.Call
@@ -78,6 +88,15 @@ func (w *wasmInstance) Close() { w.instance.Close() }
 
 // Call implements Instance. What is NULL because an argument is, is the host's business.
 func (w *wasmInstance) Call(c *Call) (*vector.Vector, error) {
+	w.prepare(c)
+	out, err := w.instance.Call(w.ctx, &w.call)
+	if err != nil {
+		return nil, w.explain(err, c)
+	}
+	return out, nil
+}
+
+func (w *wasmInstance) prepare(c *Call) {
 	w.constant = w.constant[:0]
 	for _, v := range c.Args {
 		w.constant = append(w.constant, v.Len() != c.N)
@@ -86,11 +105,6 @@ func (w *wasmInstance) Call(c *Call) (*vector.Vector, error) {
 	if slices.Contains(w.constant, true) {
 		w.call.Constant = w.constant
 	}
-	out, err := w.instance.Call(w.ctx, &w.call)
-	if err != nil {
-		return nil, w.explain(err, c)
-	}
-	return out, nil
 }
 
 // explain adds the arguments of the row that an error is about, if that is known.

@@ -67,7 +67,7 @@ func DefineFunction(ctx context.Context, stmt *parse.CreateFunction, s *catalog.
 	}
 	var overloads []*catalog.Overload
 	for _, f := range chosen {
-		o, err := overload(d.b, d.name(), f)
+		o, err := overload(d.b, d.name(), f, d.options.nullOnError)
 		if err != nil {
 			return nil, errs.New(errs.CodeOf(err), stmt.SymbolAt, "%w", err)
 		}
@@ -194,7 +194,12 @@ func (d *functionDefinition) choose(m *udf.Module) ([]*udf.Function, error) {
 			return nil, e.WithHint("%s", hint)
 		}
 		slices.Sort(symbols)
-		return nil, e.WithHint("it has %s", strings.Join(slices.Compact(symbols), ", "))
+		symbols = slices.Compact(symbols)
+		const most = 12
+		if len(symbols) > most {
+			symbols = append(symbols[:most], "..")
+		}
+		return nil, e.WithHint("it has %s", strings.Join(symbols, ", "))
 	}
 	var chosen []*udf.Function
 	for _, f := range named {
@@ -217,7 +222,7 @@ func (d *functionDefinition) choose(m *udf.Module) ([]*udf.Function, error) {
 // fits reports whether f has the written signature. A result that is NOT NULL may be
 // declared without.
 func (d *functionDefinition) fits(f *udf.Function) bool {
-	if r := d.returns; r != nil && (!r.Optional().Equal(f.Returns.Optional()) || r.NotNull && !f.Returns.NotNull) {
+	if r := d.returns; r != nil && (!r.Optional().Equal(f.Returns.Optional()) || r.NotNull && (!f.Returns.NotNull || d.options.nullOnError)) {
 		return false
 	}
 	return !d.stmt.HasParams || slices.EqualFunc(d.args, f.Args, func(a sqltype.Column, b udf.Argument) bool {
@@ -251,8 +256,9 @@ func signatureOf(f *udf.Function) string {
 }
 
 // overload is a function of a module by the given name.
-func overload(b *binder, name string, f *udf.Function) (*catalog.Overload, error) {
+func overload(b *binder, name string, f *udf.Function, nullOnError bool) (*catalog.Overload, error) {
 	o := &catalog.Overload{Returns: f.Returns}
+	o.Returns.NotNull = o.Returns.NotNull && !nullOnError
 	var defaults []function.Arg
 	for _, a := range f.Args {
 		o.Args = append(o.Args, sqltype.Column{Name: a.Name, Type: a.Type.Optional()})
@@ -267,7 +273,7 @@ func overload(b *binder, name string, f *udf.Function) (*catalog.Overload, error
 			return nil, errs.New(errs.Invalid, errs.Position{}, "argument %s of %s has no default, but one before it has", a.Name, f.Name)
 		}
 	}
-	o.Scalar = function.NewWasmScalar(name, f, defaults)
+	o.Scalar = function.NewWasmScalar(name, f, function.WasmOptions{Defaults: defaults, NullOnError: nullOnError})
 	return o, nil
 }
 
@@ -337,7 +343,7 @@ func RegisterModule(m *udf.Module, s *catalog.Session) error {
 		if f.Kind != abi.Scalar {
 			continue
 		}
-		o, err := overload(&binder{session: s}, f.Name, f)
+		o, err := overload(&binder{session: s}, f.Name, f, false)
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,10 @@ import (
 
 // functionOptions are the options in WITH of CREATE FUNCTION.
 type functionOptions struct {
-	limits udf.Limits
-	sha256 string         // "" when it is not given
-	kept   []parse.Option // all but the hash
+	limits      udf.Limits
+	nullOnError bool
+	sha256      string         // "" when it is not given
+	kept        []parse.Option // all but the hash
 }
 
 // limit is an option that sets a limit.
@@ -67,8 +68,13 @@ func (d *functionDefinition) limits() error {
 			}
 			continue
 		case "on-error":
-			if o.Value != "fail" {
-				return errs.New(errs.Option, o.ValueAt, "option 'on-error': '%s' is not supported", o.Value).WithHint("an error fails the query: 'fail', the default")
+			switch o.Value {
+			case "fail":
+			case "null":
+				d.options.nullOnError = true
+			default:
+				return errs.New(errs.Option, o.ValueAt, "option 'on-error': '%s' is none of 'fail', 'null'", o.Value).
+					WithHint("a row that the function fails on fails the query, or gives NULL")
 			}
 		default:
 			if err := d.limit(known, names, o); err != nil {
@@ -76,9 +82,6 @@ func (d *functionDefinition) limits() error {
 			}
 		}
 		d.options.kept = append(d.options.kept, o)
-	}
-	if err := d.options.limits.Validate(); err != nil {
-		return errs.New(errs.Option, d.stmt.Name.Pos(), "%w", err)
 	}
 	return nil
 }
@@ -99,6 +102,11 @@ func (d *functionDefinition) limit(known []limit, names []string, o parse.Option
 				text = time.Duration(bound).String()
 			}
 			return errs.New(errs.Limit, o.ValueAt, "option '%s': '%s' is more than this engine gives", k.name, o.Value).WithHint("the most is %s", text)
+		}
+		var alone udf.Limits
+		*k.of(&alone) = v
+		if err := alone.Validate(); err != nil {
+			return errs.New(errs.Option, o.ValueAt, "option '%s': %w", k.name, err)
 		}
 		*k.of(&d.options.limits) = v
 		return nil
