@@ -13,10 +13,11 @@ const (
 	// quantumTime is how long a guest should run before the host has control again.
 	// Until then the garbage collector cannot stop its goroutine.
 	quantumTime = 250 * time.Microsecond
-	// firstQuantum is what is handed out first. The most, meter.MaxFuel, is what keeps a
-	// guest that goes on from its fastest to its slowest instructions, loads that miss
-	// every cache, from running long.
+	// firstQuantum is what is handed out first, maxQuantum the most. That keeps a guest
+	// that goes on from its fastest to its slowest instructions, loads that miss every
+	// cache, from running longer than 2 ms.
 	firstQuantum = 16 << 10
+	maxQuantum   = 48 << 10
 
 	// callCost is charged for a call into the guest, hostCost for a call of the guest's
 	// into the host.
@@ -33,14 +34,22 @@ type fuel struct {
 	left     int64 // not handed out
 	spent    int64 // since the instance was made, with what is handed out
 	quantum  int64
-	epoch    time.Time     // times below count from here
-	last     time.Duration // when the guest got control last, or the host
-	time     time.Duration // spent in the guest since it was last counted
-	gap      time.Duration // longest time that it had control
+	epoch    time.Time            // times below count from here,
+	clock    func() time.Duration // or from where this does, in tests
+	last     time.Duration        // when the guest got control last, or the host
+	time     time.Duration        // spent in the guest since it was last counted
+	gap      time.Duration        // longest time that it had control
 	deadline time.Duration
 	timeout  time.Duration
 	cancel   <-chan struct{} // of the caller's context
 	ctx      context.Context // the caller's
+}
+
+func (f *fuel) now() time.Duration {
+	if f.clock != nil {
+		return f.clock()
+	}
+	return time.Since(f.epoch)
 }
 
 // begin gives the instance what a batch of n rows may spend.
@@ -56,7 +65,7 @@ func (i *Instance) start(ctx context.Context, timeout time.Duration) {
 	if f.quantum == 0 {
 		f.quantum = firstQuantum
 	}
-	f.last = time.Since(f.epoch)
+	f.last = f.now()
 	f.timeout = timeout
 	f.deadline = f.last + timeout
 	f.ctx, f.cancel = ctx, ctx.Done()
@@ -64,7 +73,7 @@ func (i *Instance) start(ctx context.Context, timeout time.Duration) {
 
 // resume goes on after the caller had control, whose time is not the guest's.
 func (f *fuel) resume() {
-	now := time.Since(f.epoch)
+	now := f.now()
 	f.deadline += now - f.last
 	f.last = now
 }
@@ -94,7 +103,7 @@ func (f *fuel) take(global api.MutableGlobal) {
 
 // lap notes how long the guest had control and steers the quantum by it.
 func (f *fuel) lap() {
-	now := time.Since(f.epoch)
+	now := f.now()
 	d := now - f.last
 	f.last = now
 	f.gap = max(f.gap, d)
@@ -102,7 +111,7 @@ func (f *fuel) lap() {
 	case d > 2*quantumTime:
 		f.quantum = max(f.quantum*int64(quantumTime)/int64(d), meter.MinFuel)
 	case d < quantumTime/2:
-		f.quantum = min(2*f.quantum, meter.MaxFuel)
+		f.quantum = min(2*f.quantum, maxQuantum)
 	}
 }
 

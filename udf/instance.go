@@ -160,7 +160,7 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 		i.stack[k] = uint64(p)
 	}
 	err := f.CallWithStack(i.ctx, i.stack[:])
-	now := time.Since(fl.epoch)
+	now := fl.now()
 	fl.gap = max(fl.gap, now-fl.last)
 	fl.last = now
 	fl.time += now - from
