@@ -204,7 +204,8 @@ func TestOutOfStack(t *testing.T) {
 }
 
 // TestQuantum shows how long the guest keeps control with the most fuel it gets at a time.
-// It fails only for what is far out: other load on the machine takes time too.
+// It fails only for what is far out: other load on the machine takes time too. Pages that
+// are touched for the first time take longer; whoever gives memory to guests sees to that.
 func TestQuantum(t *testing.T) {
 	h := newHost(t, wazero.NewRuntimeConfigCompiler())
 	slow := `

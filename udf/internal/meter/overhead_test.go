@@ -1,11 +1,13 @@
 package meter
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,18 +57,20 @@ func BenchmarkOverhead(b *testing.B) {
 			}
 			plain, counted := h.start(b, mod), h.start(b, r.Wasm)
 			sum, n := 0.0, 0
+			var table strings.Builder
 			for _, e := range r.Module.Exports {
 				f := plain.ExportedFunction(e.Name)
 				if f == nil || len(f.Definition().ParamTypes()) != 1 || len(f.Definition().ResultTypes()) != 1 || f.Definition().ResultTypes()[0] != api.ValueTypeI64 {
 					continue
 				}
 				ratio, each := h.overhead(b, f, counted.ExportedFunction(e.Name))
-				b.Logf("%-12s %+6.1f %%  %v", e.Name, 100*(ratio-1), each)
+				fmt.Fprintf(&table, "\n%-12s %+6.1f %%  %v", e.Name, 100*(ratio-1), each)
 				sum += math.Log(ratio)
 				n++
 			}
 			for b.Loop() {
 			}
+			b.Log(table.String())
 			b.ReportMetric(100*(math.Exp(sum/float64(n))-1), "%overhead")
 		})
 	}

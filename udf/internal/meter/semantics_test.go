@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -79,11 +80,9 @@ func sameOutcome(t *testing.T, h *host, mod []byte, seed int64) string {
 	plain := h.start(t, mod)
 	want := h.outcome(plain, r.Module, seed)
 	plain.Close(h.ctx)
-	again, err := h.r.CompileModule(h.ctx, r.Wasm)
-	if err != nil {
-		t.Fatalf("the metered module is not valid: %v", err)
-	}
+	again := h.compile(t, r.Wasm)
 	defer again.Close(h.ctx)
+	spent := int64(0)
 	for _, q := range []int32{0, 1, 60, MaxFuel} {
 		h.quantum, h.left = q, math.MaxInt64
 		m, err := h.r.InstantiateModule(h.ctx, again, wazero.NewModuleConfig().WithName(""))
@@ -92,6 +91,7 @@ func sameOutcome(t *testing.T, h *host, mod []byte, seed int64) string {
 		}
 		got := h.outcome(m, r.Module, seed)
 		word := m.ExportedGlobal(MeterGlobal).Get()
+		spent = h.spent(m, math.MaxInt64)
 		m.Close(h.ctx)
 		if got != want {
 			t.Fatalf("quantum %d:\n%s\nnot\n%s", q, got, want)
@@ -100,7 +100,36 @@ func sameOutcome(t *testing.T, h *host, mod []byte, seed int64) string {
 			t.Fatalf("quantum %d: %d bytes of stack are left when no call runs", q, Stack(word))
 		}
 	}
+	if !strings.Contains(want, "wasm error") {
+		if exact := h.exactly(t, mod, r.Module, seed); spent < exact || spent > 4*exact {
+			t.Fatalf("%d units are charged for %d", spent, exact)
+		}
+	}
 	return want
+}
+
+func (h *host) compile(t *testing.T, mod []byte) wazero.CompiledModule {
+	t.Helper()
+	c, err := h.r.CompileModule(h.ctx, mod)
+	if err != nil {
+		t.Fatalf("the metered module is not valid: %v", err)
+	}
+	return c
+}
+
+// exactly returns what a module costs when no way pays for another: every block is charged
+// by itself.
+func (h *host) exactly(t *testing.T, mod []byte, d *wasm.Module, seed int64) int64 {
+	t.Helper()
+	r, err := rewrite(mod, Limits{Limits: wasm.Limits{MemoryPages: 3}}.WithDefaults(), options{most: 1 << 12, long: 1 << 13, leaf: 1 << 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.left = math.MaxInt64
+	m := h.start(t, r.Wasm)
+	defer m.Close(h.ctx)
+	h.outcome(m, d, seed)
+	return h.spent(m, math.MaxInt64)
 }
 
 func TestGeneratedPrograms(t *testing.T) {
@@ -126,4 +155,54 @@ func TestGeneratedPrograms(t *testing.T) {
 		})
 	}
 	t.Logf("%d programs, %d of them trap", n, traps)
+}
+
+// Guests that compilers wrote give the same results.
+func TestGuests(t *testing.T) {
+	h := newHost(t, wazero.NewRuntimeConfigCompiler())
+	mods := map[string][]byte{"C": guestC(t)}
+	if !testing.Short() {
+		mods["Go"] = guestGo(t)
+	}
+	for name, mod := range mods {
+		r, err := Rewrite(mod, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %+v", name, r.Stats)
+		plain, counted := h.start(t, mod), h.start(t, r.Wasm)
+		h.quantum = MinFuel
+		for _, e := range r.Module.Exports {
+			if e.Kind != wasm.ExternFunc || len(r.Module.Func(e.Index).Params) != 1 {
+				continue
+			}
+			for n := range uint64(3) {
+				want, err := plain.ExportedFunction(e.Name).Call(h.ctx, n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := counted.ExportedFunction(e.Name).Call(h.ctx, n)
+				if err != nil || got[0] != want[0] {
+					t.Errorf("%s(%d) = %d, metered %d %v", e.Name, n, want, got, err)
+				}
+			}
+		}
+	}
+}
+
+// The output depends on the input only.
+func TestDeterministic(t *testing.T) {
+	for _, mod := range append(seeds(), guestC(t)) {
+		a, err := Rewrite(mod, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := Rewrite(mod, Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(a.Wasm, b.Wasm) {
+			t.Error("a module is rewritten in two ways")
+		}
+	}
 }
