@@ -2,6 +2,7 @@ package weir
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"time"
 	"unsafe"
 
@@ -114,6 +115,12 @@ func (c *Call) FailNull(argument string) uint32 {
 	return c.fail("argument " + argument + " holds a NULL inside: the function's parameter has no weir.Null there")
 }
 
+// FailRows ends the call with the error that the function added another number of
+// rows to its result than the batch has.
+func (c *Call) FailRows(rows int) uint32 {
+	return c.fail("the function added " + strconv.Itoa(rows) + " rows to its result, not " + strconv.Itoa(c.Rows()))
+}
+
 func (c *Call) fail(message string) uint32 {
 	guest.failed = append(guest.failed[:0], message[:min(len(message), abi.MaxErrorBytes)]...)
 	c.raw.Err, c.raw.ErrLen = address(guest.failed), uint32(len(guest.failed))
@@ -133,6 +140,9 @@ func (c *Call) Recover(status *uint32) {
 		*status = c.fail("panic")
 	}
 }
+
+// Ins is the number of arguments.
+func (c *Call) Ins() int { return int(c.raw.NIn) }
 
 // In is argument i.
 func (c *Call) In(i int) *Vector {

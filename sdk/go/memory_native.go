@@ -1,4 +1,4 @@
-//go:build !wasip1 && !wasi
+//go:build !wasip1
 
 package weir
 

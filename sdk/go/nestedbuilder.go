@@ -40,6 +40,9 @@ func (b *ListBuilder) AppendNull() {
 	b.setNull(b.n - 1)
 }
 
+// Len is the number of rows so far.
+func (b *ListBuilder) Len() int { return b.n }
+
 // Close hands the column over.
 func (b *ListBuilder) Close() {
 	if b.own {
@@ -77,6 +80,9 @@ func (b *StructBuilder) AppendNull() {
 	b.Append()
 	b.setNull(b.n - 1)
 }
+
+// Len is the number of rows so far.
+func (b *StructBuilder) Len() int { return b.n }
 
 // Close hands the column over.
 func (b *StructBuilder) Close() { b.close(b.out, b.n, b.room) }

@@ -5,13 +5,13 @@ type Rounding uint8
 
 // The ways of rounding. HalfUp is what SQL's ROUND and CAST do.
 const (
-	HalfUp     Rounding = iota // the nearer one; the one farther from zero when both are as near
-	HalfEven                   // the nearer one; the even one when both are as near (bankers' rounding)
-	HalfDown                   // the nearer one; the one nearer to zero when both are as near
-	TowardZero                 // cut off
-	AwayFromZero               // away from zero
-	Floor                      // the smaller one
-	Ceiling                    // the greater one
+	HalfUp       Rounding = iota // the nearer one; the one farther from zero when both are as near
+	HalfEven                     // the nearer one; the even one when both are as near (bankers' rounding)
+	HalfDown                     // the nearer one; the one nearer to zero when both are as near
+	TowardZero                   // cut off
+	AwayFromZero                 // away from zero
+	Floor                        // the smaller one
+	Ceiling                      // the greater one
 )
 
 // up reports whether a magnitude that was cut off goes up by one: odd says how the

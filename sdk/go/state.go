@@ -75,9 +75,13 @@ func (e *EncodedStates[T, P]) load(views []abi.View) ([]T, error) {
 	return states, nil
 }
 
-// Loaded are the states that the last Load decoded: a call goes on with them after
-// More.
-func (e *EncodedStates[T, P]) Loaded(c *Call) []T { return e.states[:c.Groups()] }
+// Resume is Load on the first call, and the same states in those after More.
+func (e *EncodedStates[T, P]) Resume(c *Call) ([]T, error) {
+	if _, resumed := c.Resumed(); resumed {
+		return e.states[:c.Groups()], nil
+	}
+	return e.Load(c)
+}
 
 // Store encodes the states of all groups, after Load or New.
 func (e *EncodedStates[T, P]) Store(c *Call) {
