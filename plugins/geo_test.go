@@ -146,11 +146,11 @@ func testGeohash(t *testing.T, m *udf.Module) {
 		length   int32
 		want     string
 	}{
-		{90.1, 0, 12, "geohash: the latitude is not from -90 to 90"},
-		{math.NaN(), 0, 12, "geohash: the latitude is not from -90 to 90"},
-		{0, -181, 12, "geohash: the longitude is not from -180 to 180"},
-		{0, 0, 0, "geohash: the length is not from 1 to 12"},
-		{0, 0, 13, "geohash: the length is not from 1 to 12"},
+		{90.1, 0, 12, "the latitude is not from -90 to 90"},
+		{math.NaN(), 0, 12, "the latitude is not from -90 to 90"},
+		{0, -181, 12, "the longitude is not from -180 to 180"},
+		{0, 0, 0, "the length is not from 1 to 12"},
+		{0, 0, 13, "the length is not from 1 to 12"},
 	} {
 		_, err := evaluate(t, p, m, "geohash", 2, vector.Of(p, 0, c.lat), vector.Of(p, 0, c.lon), vector.Of(p, 1, c.length))
 		if row, reason := refused(t, err); row != 1 || reason != c.want {

@@ -50,7 +50,7 @@ func testCountChar(t *testing.T, m *udf.Module) {
 	}
 	for _, c := range []string{"", "ab", "éa"} {
 		_, err := evaluate(t, p, m, "count_char", 2, vector.OfStrings(p, "x", "y"), vector.OfStrings(p, "x", c))
-		if row, reason := refused(t, err); row != 1 || reason != "count_char: want one character to count" {
+		if row, reason := refused(t, err); row != 1 || reason != "want one character to count" {
 			t.Errorf("%q: row %d, %s", c, row, reason)
 		}
 	}

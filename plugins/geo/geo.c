@@ -54,9 +54,9 @@ WEIR_SCALAR(geohash, "lat DOUBLE, lon DOUBLE, length INT DEFAULT 12 -> STRING", 
       weir_next(&out);
       continue;
     }
-    if (!(lat[i] >= -90 && lat[i] <= 90)) return WEIR_FAIL("geohash: the latitude is not from -90 to 90", i);
-    if (!(lon[i] >= -180 && lon[i] <= 180)) return WEIR_FAIL("geohash: the longitude is not from -180 to 180", i);
-    if (length[i] < 1 || length[i] > 12) return WEIR_FAIL("geohash: the length is not from 1 to 12", i);
+    if (!(lat[i] >= -90 && lat[i] <= 90)) return WEIR_FAIL("the latitude is not from -90 to 90", i);
+    if (!(lon[i] >= -180 && lon[i] <= 180)) return WEIR_FAIL("the longitude is not from -180 to 180", i);
+    if (length[i] < 1 || length[i] > 12) return WEIR_FAIL("the length is not from 1 to 12", i);
     // Bits alternate, longitude first.
     const uint64_t bits = spread(cell(lon[i], -180, 2)) << 1 | spread(cell(lat[i], -90, 1));
     uint8_t *to = weir_room(&out, 12);

@@ -48,7 +48,7 @@ WEIR_SCALAR(count_char, "s STRING, c STRING -> BIGINT", WEIR_DETERMINISTIC WEIR_
   int64_t *out = OUT_I64();
   ROWS(i) {
     weir_str wanted = weir_get(c, i & mc);
-    if (wanted.n == 0 || wanted.n != char_bytes(wanted.p[0])) return WEIR_FAIL("count_char: want one character to count", i);
+    if (wanted.n == 0 || wanted.n != char_bytes(wanted.p[0])) return WEIR_FAIL("want one character to count", i);
     weir_str text = weir_get(s, i & ms);
     out[i] = wanted.n == 1 ? count_byte(text, wanted.p[0]) : count_bytes(text, wanted);
   }

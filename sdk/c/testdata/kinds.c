@@ -85,6 +85,7 @@ WEIR_SCALAR(repeat, "s STRING, n INT -> STRING", WEIR_DETERMINISTIC) {
       continue;
     }
     weir_str v = weir_get(s, i);
+    if (n[i] > 256) return WEIR_FAIL("more than 256 times", i);
     for (int32_t k = 0; k < n[i]; k++) weir_put(&out, v.p, v.n);
     weir_next(&out);
   }
@@ -244,12 +245,15 @@ WEIR_SCALAR(about_call, "what STRING -> BIGINT") {
   int64_t *out = OUT_I64();
   ROWS(i) {
     weir_str w = weir_get(what, i);
-    switch (w.n ? w.p[0] : 0) {
+    if (w.n < 3 || w.n > 4) return WEIR_FAIL("want now, seed, rows, log or trap", i);
+    switch (w.p[0]) {
       case 'n': out[i] = call->now; break;
       case 's': out[i] = (int64_t)(call->seed >> 1); break;
       case 'r': out[i] = rows; break;
       case 'l': WEIR_LOG(WEIR_INFO, "asked to log"); out[i] = 0; break;
-      case 't': __builtin_trap();
+      case 't':
+        if (w.p[1] == 'r') __builtin_trap();
+        // fall through
       default: return WEIR_FAIL("want now, seed, rows, log or trap", i);
     }
   }
