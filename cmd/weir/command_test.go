@@ -42,7 +42,7 @@ func weir(t *testing.T, stdin string, args ...string) (code int, stdout, stderr 
 	return code, out.String(), err.String()
 }
 
-// TestDelays runs the statement of the README. The rows expected were computed
+// TestDelays runs a join with one group for each state. The rows expected were computed
 // without the engine, with decimal numbers and rounding half away from zero.
 func TestDelays(t *testing.T) {
 	expected, err := os.ReadFile("testdata/delays.txt")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/udf"
 )
 
@@ -27,6 +28,7 @@ func modules(cache string, log io.Writer) udf.Config {
 		}
 	}
 	return udf.Config{CacheDir: cache, Log: func(l udf.Line) {
-		fmt.Fprintf(log, "%s: %s: %s: %s\n", l.Module, l.Function, l.Level, l.Text)
+		level := [...]string{"debug", "info", "warning", "error"}[min(l.Level, abi.Error)]
+		fmt.Fprintf(log, "%s: %s: %s: %s\n", l.Module, l.Function, level, l.Text)
 	}}
 }

@@ -42,4 +42,15 @@ WEIR_SCALAR(root, "x BIGINT -> BIGINT NOT NULL", WEIR_DETERMINISTIC) {
   return WEIR_OK;
 }
 
+// The number of the band of a width that x lies in.
+WEIR_SCALAR(band, "x BIGINT, width BIGINT -> BIGINT", WEIR_DETERMINISTIC) {
+  const int64_t *x = I64(0), *width = I64(1);
+  int64_t *out = OUT_I64();
+  ROWS(i) {
+    if (width[i] <= 0) return WEIR_FAIL("a band has a width", i);
+    out[i] = x[i] / width[i] - (x[i] % width[i] < 0);
+  }
+  return WEIR_OK;
+}
+
 WEIR_MODULE("lab", "1.0.0")
