@@ -108,6 +108,27 @@ func TestManyElements(t *testing.T) {
 	}
 }
 
+// TestLongText has one builder grow to megabytes: what it outgrows is given back.
+func TestLongText(t *testing.T) {
+	g := newGuest(t, "testdata/kinds.wasm")
+	text, want := strings.Repeat("0123456789abcdef", 1<<10), []any{}
+	var in, counts []any
+	for range 4 {
+		in, counts, want = append(in, text), append(counts, int64(100)), append(want, strings.Repeat(text, 100))
+	}
+	c := &call{in: []values{{leaf(abi.String), in, false}, {leaf(abi.Integer), counts, false}}, out: []abi.Shape{leaf(abi.String)}, rows: 4, outRows: 4, tight: true}
+	g.prepare(c)
+	if s := g.run("repeat", c); s != abi.OK {
+		t.Fatalf("status %d", s)
+	}
+	if got := g.result(c, 0, 4); !reflect.DeepEqual(got, want) {
+		t.Error("another text came back")
+	}
+	if size := g.mod.Memory().Size(); size > 24<<20 {
+		t.Errorf("%d bytes of memory for 6.25 MiB of text", size)
+	}
+}
+
 func TestStrictWalk(t *testing.T) {
 	g := newGuest(t, "testdata/kinds.wasm")
 	for _, n := range []int{1, 63, 64, 65, 200} {

@@ -222,10 +222,18 @@ WEIR__SHARED __attribute__((noinline)) void *weir_tmp(uint32_t n) {
   return at;
 }
 
-/* Temporary memory of n bytes that begins with the first `used` of old. */
-static inline void *weir_tmp_copy(uint32_t n, const void *old, uint32_t used) {
+/* Temporary memory of n bytes that begins with the first `used` of the `cap` at old,
+ * which must not be touched again. A large block of weir_tmp's is given back at once. */
+WEIR__SHARED __attribute__((noinline)) void *weir_tmp_more(uint32_t n, void *old, uint32_t cap, uint32_t used) {
   void *at = weir_tmp(n);
   if (used) __builtin_memcpy(at, old, used);
+  for (weir_chunk **p = &weir_mem.chunks; cap >= 1 << 16 && *p; p = &(*p)->next) {
+    weir_chunk *c = *p;
+    if ((uint8_t *)c + 64 != (uint8_t *)old || c->used != 64 + ((cap + 63) & ~63u)) continue;
+    *p = c->next;
+    weir_free(c, c->size);
+    break;
+  }
   return at;
 }
 
@@ -363,21 +371,21 @@ WEIR__SHARED __attribute__((noinline)) void weir_grow_rows(weir_column *c, uint3
   if (need > 0x7ffffff0u / 16) weir_out_of_memory(); /* 16: the widest value */
   uint32_t more = weir_more_cap(cap, need), bits = (cap + 7) / 8, more_bits = (more + 7) / 8;
   if (c->validity || cap == 0) {
-    uint8_t *v = (uint8_t *)weir_tmp_copy(more_bits, WEIR_AT(void, c->validity), bits);
+    uint8_t *v = (uint8_t *)weir_tmp_more(more_bits, WEIR_AT(void, c->validity), bits, bits);
     __builtin_memset(v + bits, 0xff, more_bits - bits);
     if (cap & 7) v[cap >> 3] |= (uint8_t)(0xff << (cap & 7));
     c->validity = (weir_ptr)(uintptr_t)v;
   }
   if (c->offsets) {
     uint32_t used = cap ? (cap + 1) * 4 : 4;
-    c->offsets = (weir_ptr)(uintptr_t)weir_tmp_copy((more + 1) * 4, WEIR_AT(void, c->offsets), used);
+    c->offsets = (weir_ptr)(uintptr_t)weir_tmp_more((more + 1) * 4, WEIR_AT(void, c->offsets), used, used);
   }
   uint32_t width = weir_width(c);
   if (width) {
-    c->data = (weir_ptr)(uintptr_t)weir_tmp_copy(more * width, WEIR_DATA(void, c), cap * width);
+    c->data = (weir_ptr)(uintptr_t)weir_tmp_more(more * width, WEIR_DATA(void, c), cap * width, cap * width);
     c->data_cap = more * width;
   } else if (weir_id(c) == WEIR_BOOLEAN) {
-    c->data = (weir_ptr)(uintptr_t)weir_tmp_copy(more_bits, WEIR_DATA(void, c), bits);
+    c->data = (weir_ptr)(uintptr_t)weir_tmp_more(more_bits, WEIR_DATA(void, c), bits, bits);
     c->data_cap = more_bits;
   } else if (weir_id(c) == WEIR_ROW) {
     for (uint32_t k = 0; k < c->n_children; k++) weir_grow_rows(weir_child(c, k), more);
@@ -405,8 +413,9 @@ static inline weir_text weir_text_of(weir_column *c) {
 
 WEIR__SHARED __attribute__((noinline)) void weir_text_grow(weir_text *t, uint32_t n) {
   if (n > 0x7fffffffu - t->len) weir_out_of_memory();
-  t->cap = weir_more_cap(t->cap, t->len + n);
-  t->data = (uint8_t *)weir_tmp_copy(t->cap, t->data, t->len);
+  uint32_t cap = weir_more_cap(t->cap, t->len + n);
+  t->data = (uint8_t *)weir_tmp_more(cap, t->data, t->cap, t->len);
+  t->cap = cap;
   t->column->data = (weir_ptr)(uintptr_t)t->data;
   t->column->data_cap = t->cap;
 }
@@ -488,7 +497,7 @@ static inline void weir_next_list_null(weir_list *l) {
 static inline uint8_t *weir_view_room(weir_view *v, uint32_t n) {
   if (n > v->cap) {
     uint32_t cap = weir_more_cap(v->cap, n);
-    v->ptr = (weir_ptr)(uintptr_t)weir_tmp_copy(cap, WEIR_AT(void, v->ptr), v->len);
+    v->ptr = (weir_ptr)(uintptr_t)weir_tmp_more(cap, WEIR_AT(void, v->ptr), v->cap, v->len);
     v->cap = cap;
   }
   return WEIR_AT(uint8_t, v->ptr);
