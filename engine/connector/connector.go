@@ -65,7 +65,8 @@ func (s Scan) Of(n int) []int {
 
 // Source is the side of a table that a query reads.
 type Source interface {
-	// Mode is the set of row kinds that batches may carry.
+	// Mode is the set of row kinds that batches may carry, and says whether a -D may
+	// have the columns of the table's primary key only.
 	Mode() sqltype.ChangelogMode
 	// Bounded reports whether every split ends.
 	Bounded() bool
@@ -129,7 +130,8 @@ const Final uint64 = math.MaxUint64
 // the checkpoint Final; only then a bounded result is complete. A query that
 // fails closes its writers without Prepare, and aborts.
 type Sink interface {
-	// Mode is the set of row kinds that the sink can take.
+	// Mode is the set of row kinds that the sink can take, and says whether it can take
+	// a -D of which only the columns of the table's primary key count.
 	Mode() sqltype.ChangelogMode
 	// Guarantee says what a restart makes of its rows.
 	Guarantee() Guarantee

@@ -61,9 +61,10 @@ func table(n Node) *Scan {
 	return nil
 }
 
-// sameLeaf reports whether two nodes are one table, maybe with different columns.
+// sameLeaf reports whether two nodes are one table, maybe with different columns, or
+// with a condition on the key between the scan and what is kept.
 func sameLeaf(a, b Node) bool {
-	return a.Op() == b.Op() && table(a) != nil && table(b) != nil && sameTable(table(a).Table, table(b).Table)
+	return table(a) != nil && table(b) != nil && sameTable(table(a).Table, table(b).Table)
 }
 
 func sameTable(a, b *catalog.Table) bool {
