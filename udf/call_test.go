@@ -306,3 +306,30 @@ func TestTwoGoroutinesPanic(t *testing.T) {
 	}
 	got.Release()
 }
+
+func TestConstantArguments(t *testing.T) {
+	m := loadFile(t, openHost(t, udf.Config{}), kinds, udf.Limits{})
+	p := checkedPool(t)
+	a := vector.Of(p, int64(1), 2, 3)
+	defer a.Release()
+	for _, c := range []struct{ constant, want string }{{"10", "[10 20 30]"}, {"NULL", "[NULL NULL NULL]"}} {
+		for _, export := range []string{"scale", "divide"} { // the second does not accept constants
+			f, _ := m.Function(export)
+			k := parse(t, p, f.Args[1].Type, c.constant)
+			call := udf.Call{Args: []*vector.Vector{a, k}, Rows: 3, Constant: []bool{false, true}, Pool: p}
+			v, err := open(t, m, export).Call(context.Background(), &call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := c.want
+			if export == "divide" && c.constant == "10" {
+				want = "[0 0 0]"
+			}
+			if got := fmt.Sprint(show(f.Returns, v)); got != want {
+				t.Errorf("%s by %s: %s, want %s", export, c.constant, got, want)
+			}
+			v.Release()
+			k.Release()
+		}
+	}
+}

@@ -1,6 +1,29 @@
 package udf
 
-import "time"
+import (
+	"time"
+
+	"github.com/weirdb/weir/abi"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+)
 
 // SetClock makes the instance measure time with another clock.
 func SetClock(i *Instance, clock func() time.Duration) { i.fuel.clock = clock }
+
+// Take lays a result of so many rows out in a memory, lets change do anything to it as a
+// guest could, and takes the result. Counts are the rows whose values matter.
+func Take(typ sqltype.Type, rows int, counts vector.Bitmap, size int, change func(mem []byte), p *vector.Pool) (*vector.Vector, error) {
+	const base = 1024
+	mem := view[byte](int64Bytes(make([]int64, size/8)), size)
+	var x exchange
+	x.begin(abi.PartBody, newLayout(nil, []sqltype.Type{typ}))
+	x.outRows, x.count = rows, rows
+	if need := base + x.measure(false); need > size {
+		mem = view[byte](int64Bytes(make([]int64, need/8)), need)
+	}
+	x.lay(arena{mem: mem[base:], base: base}, 0, 0)
+	change(mem)
+	t := taker{mem: mem, base: base, pool: p, left: int64(len(mem))}
+	return t.column(&x.layout.out[0], rows, counts)
+}

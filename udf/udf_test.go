@@ -152,7 +152,7 @@ func appendRandom(rng *rand.Rand, b *vector.ColumnBuilder, typ sqltype.Type) {
 	case sqltype.Double:
 		vector.Append(b, rng.NormFloat64())
 	case sqltype.Decimal:
-		vector.Append(b, vector.DecFromInt64(rng.Int64N(2000)-1000))
+		vector.Append(b, vector.DecFromInt64(rng.Int64N(1999)-999))
 	case sqltype.Char, sqltype.Varchar:
 		alphabet := []rune("abcxyzäß€😀")
 		var s []rune
