@@ -40,6 +40,7 @@ var layers = map[string][]string{
 	"engine/internal/op":            {"engine/internal/exec", "engine/internal/state", "engine/internal/expr", "engine/internal/function", "engine/connector", "engine/sqltype", "vector", "vector/kernel", "vector/rowkey", "engine/errs"},
 	"engine/internal/job":           {"engine/internal/plan", "engine/internal/expr", "engine/internal/op", "engine/internal/exec", "engine/internal/state", "engine/connector", "engine/internal/catalog", "engine/internal/function", "engine/sqltype", "vector", "engine/errs"},
 	"engine/internal/ref":           {"engine/internal/plan", "engine/internal/expr", "engine/internal/function", "engine/sqltype", "vector", "engine/errs"},
+	"udf":                           {"abi", "udf/internal/meter", "udf/internal/wasm", "vector", "engine/sqltype", "engine/errs"},
 	"udf/internal/wasm":             {},
 	"udf/internal/meter":            {"udf/internal/wasm"},
 	"udf/internal/wasmtest":         {"udf/internal/wasm"},

@@ -58,7 +58,7 @@ func wasiFunctions() map[string]func(i *Instance, p []uint64) errno {
 		"environ_sizes_get": none,
 		"sched_yield":       func(*Instance, []uint64) errno { return wasiOK },
 		"clock_res_get":     func(i *Instance, p []uint64) errno { return i.putLong(p[1], 1_000_000) },
-		"clock_time_get":    func(i *Instance, p []uint64) errno { return i.putLong(p[2], uint64(i.now)*1_000_000) },
+		"clock_time_get":    (*Instance).wasiTime,
 		"random_get":        (*Instance).wasiRandom,
 		"poll_oneoff":       (*Instance).wasiPoll,
 		"proc_exit":         func(_ *Instance, p []uint64) errno { panic(exit(uint32(p[0]))) },
@@ -209,4 +209,10 @@ func (i *Instance) wasiStat(p []uint64) errno {
 	b[0] = 2    // a character device
 	b[8] = 0x42 // may be read and written
 	return wasiOK
+}
+
+// wasiTime is what all clocks show. It is never 0, which Go's runtime takes for a
+// time that was not set when it collects garbage.
+func (i *Instance) wasiTime(p []uint64) errno {
+	return i.putLong(p[2], max(1, uint64(i.now)*1_000_000))
 }
