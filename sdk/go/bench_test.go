@@ -17,7 +17,7 @@ func open(tb testing.TB) *udf.Module {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	host, err := udf.Open(context.Background(), udf.Config{})
+	host, err := udf.Open(context.Background(), udf.Config{Log: func(l udf.Line) { tb.Logf("%s: %s", l.Function, l.Text) }})
 	if err != nil {
 		tb.Fatal(err)
 	}
