@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirdb/weir/cmd/weir/internal/output"
+	"github.com/weirdb/weir/cmd/weir/internal/udfcmd"
 	"github.com/weirdb/weir/engine"
 )
 
@@ -43,7 +44,7 @@ func run(ctx context.Context, args []string, std streams, signals <-chan os.Sign
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.SetArgs(args)
-	root.AddCommand(runCommand(std, signals), sqlCommand(std, signals), explainCommand(std, signals), versionCommand())
+	root.AddCommand(runCommand(std, signals), sqlCommand(std, signals), explainCommand(std, signals), udfcmd.Command(), versionCommand())
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
@@ -52,6 +53,9 @@ func run(ctx context.Context, args []string, std streams, signals <-chan os.Sign
 		return exitFailed
 	}
 	fmt.Fprintf(std.err, "weir: %s\n", err)
+	if errors.As(err, new(*udfcmd.Failed)) {
+		return exitFailed
+	}
 	if !errors.As(err, new(inputError)) {
 		fmt.Fprintf(std.err, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	}
