@@ -147,7 +147,7 @@ func (j *judge) valid(mod []byte) (err error) {
 // stricter are reasons for which the pass refuses what the specification lets through, or
 // what must not be shown to wazero.
 var stricter = []string{
-	"the limit is", "past the end", "only functions can be imported", "is reserved",
+	"the limit is", "past the end", "longer than the module", "only functions can be imported", "is reserved",
 	"number too large", // wazero does not look at the bits beyond the last of a number
 	"relaxed SIMD",     // of which it reads one byte
 }
