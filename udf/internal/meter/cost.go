@@ -5,7 +5,7 @@ import "github.com/weirdb/weir/udf/internal/wasm"
 // Units of fuel. One is about what an addition takes; the rest keeps slow operations from
 // being cheaper by the time they take.
 const (
-	costLoad      = 3
+	costLoad      = 4 // most are fast, but one that misses every cache is not
 	costStore     = 2
 	costDivide    = 8
 	costVector    = 2

@@ -27,7 +27,7 @@ const (
 	// MinFuel is the least amount of fuel that may be handed out at a time.
 	MinFuel = 4096
 	// MaxFuel is the largest. No code the pass lets through takes more than 2 ms for it.
-	MaxFuel = 1 << 17
+	MaxFuel = 1 << 16
 )
 
 // The meter is one word so that entering a function charges fuel and stack by one
