@@ -18,8 +18,8 @@ import (
 type evictor struct {
 	tier    Tier
 	rand    *rand.Rand
-	pinned  vector.Bitmap // by slot: resolved in this call
-	moving  bool          // entries go to or come from the tier: they neither end nor begin
+	pinned  vector.Bitmap      // by slot: resolved in this call
+	changed map[string]TierKey // since the last copy; only with a database
 	problem error
 }
 
@@ -102,8 +102,8 @@ func (e *evictor) fault(t *keyTable, k *rowkey.Keys) error {
 	for i, m := range absent {
 		keys[i] = m.key
 	}
-	e.moving = true
-	defer func() { e.moving = false }()
+	t.moving = true
+	defer func() { t.moving = false }()
 	return e.tier.Load(t.name, keys, func(i int, value []byte) error {
 		row := absent[i].row
 		t.room(1)
@@ -169,14 +169,14 @@ func (e *evictor) endCall(t *keyTable) error {
 			return err
 		}
 	}
-	e.moving = true
+	t.moving = true
 	for _, s := range out {
 		t.unlink(s)
 	}
 	n := len(t.free)
 	t.free = append(t.free, out...)
 	t.recycle(t.free[n:])
-	e.moving = false
+	t.moving = false
 	t.payload.move()
 	clear(e.pinned)
 	problem := e.problem
@@ -199,6 +199,9 @@ func (e *evictor) writeAll(t *keyTable) error {
 func (e *evictor) write(t *keyTable, s Slot) error {
 	k, value := e.tierKey(t, s), t.payload.save(nil, s)
 	if t.dirty.Get(int(s)) {
+		if t.disk != nil {
+			e.note(k)
+		}
 		return e.tier.Save(t.name, k, value)
 	}
 	return e.tier.Load(t.name, []TierKey{k}, func(_ int, stored []byte) error {
@@ -207,4 +210,39 @@ func (e *evictor) write(t *keyTable, s Slot) error {
 		}
 		return nil
 	})
+}
+
+// note says that an entry is to be copied.
+func (e *evictor) note(k TierKey) {
+	if e.changed == nil {
+		e.changed = map[string]TierKey{}
+	}
+	e.changed[string(append(bytes.Clone(k.Key), k.Group))] = k
+}
+
+// copyChanged copies entries that have changed, whole: what the tier knows of their
+// rows is not which are new.
+func (e *evictor) copyChanged(t *keyTable) error {
+	var recs []record
+	for _, k := range e.changed {
+		recs = append(recs, record{key: k.Key})
+	}
+	e.changed = nil
+	if len(recs) == 0 {
+		return nil
+	}
+	k, release, err := encodeKeys(t.layout, recs)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := e.fault(t, k); err != nil {
+		return err
+	}
+	for i := range recs {
+		if s := t.find(k, i); s != None { // else it has ended meanwhile
+			t.payload.copyWhole(t.disk.changes.part, s)
+		}
+	}
+	return e.endCall(t)
 }

@@ -20,6 +20,15 @@ type payload interface {
 	intact(free []Slot) bool
 	save(buf []byte, s Slot) []byte
 	load(data []byte, s Slot) error // into a slot that is zero
+	// loadRow takes one of an entry's rows in the database, in the order of their
+	// suffixes, into a slot that was zero before the first; loaded follows the last.
+	loadRow(suffix, value []byte, s Slot) error
+	loaded(s Slot)
+	// copyRows copies what has changed of a dirty entry, or leaves it to copyRest;
+	// copyWhole copies the entry, replacing what the database has of it.
+	copyRows(part *tablePart, s Slot)
+	copyRest(part *tablePart)
+	copyWhole(part *tablePart, s Slot)
 	bytes() int64
 }
 
@@ -57,6 +66,9 @@ type keyTable struct {
 	miss    []int32  // scratch
 	touched byte     // keeps touchKeys from being optimised away
 	evict   *evictor // Options.EvictAll
+	disk    *disk    // Options.DB
+	budget  bool     // entries may be evicted: note which are used
+	moving  bool     // entries go to or come from elsewhere: they neither end nor begin
 	err     error    // restoring failed; every Resolve says so
 }
 
@@ -80,6 +92,10 @@ func (t *keyTable) resolve(k *rowkey.Keys, create bool, slots []Slot) error {
 		if err := t.evict.fault(t, k); err != nil {
 			return err
 		}
+	} else if t.disk != nil && !t.disk.complete {
+		if err := t.disk.fault(t, k); err != nil {
+			return err
+		}
 	}
 	if words, masks, ok := k.Packed(); ok {
 		t.resolvePacked(k.Hash(), words, masks, create, slots)
@@ -88,6 +104,8 @@ func (t *keyTable) resolve(k *rowkey.Keys, create bool, slots []Slot) error {
 	}
 	if t.evict != nil {
 		t.evict.pin(slots)
+	} else if t.budget {
+		t.disk.touch(slots)
 	}
 	return nil
 }
@@ -249,6 +267,9 @@ func (t *keyTable) setBytes(s Slot, hash uint64, key []byte) {
 func (t *keyTable) added(s Slot) {
 	t.count++
 	t.setDirty(s)
+	if t.disk != nil {
+		t.disk.count(t.hashOf(s), 1)
+	}
 	if t.noteCreated {
 		t.created = append(t.created, s)
 	}
@@ -277,6 +298,9 @@ func (t *keyTable) room(n int) {
 		t.refs = extend(t.refs, size)
 	}
 	t.payload.grow(size)
+	if t.disk != nil {
+		t.disk.grow(size)
+	}
 	if t.evict != nil {
 		t.evict.grown(t, have, size)
 	}
@@ -366,6 +390,9 @@ func (t *keyTable) drop(slots []Slot) {
 				continue
 			}
 			t.evict.delete(t, s)
+		}
+		if t.disk != nil {
+			t.disk.dropped(t, s)
 		}
 		t.gone.Set(int(s))
 		t.dropped = append(t.dropped, s)

@@ -72,6 +72,7 @@ type Rows struct {
 	compared []int           // Indexed: the columns by which rows are told apart
 	byRow    index           // Indexed: from content and slot to row id
 	sorted   *sortedRows
+	onDisk   *rowsOnDisk // with a database and without EvictAll
 	negative int64
 	emptied  []Slot // entries that lost their last row in this call
 
@@ -217,6 +218,10 @@ func (r *Rows) roomForRows(n int) {
 		r.counts = extend(r.counts, size)
 		r.content = extend(r.content, size)
 		r.owner = extend(r.owner, size)
+	}
+	if r.onDisk != nil {
+		words := vector.BitmapWords(size)
+		r.onDisk.here, r.onDisk.dirty = extend(r.onDisk.here, words), extend(r.onDisk.dirty, words)
 	}
 	for _, c := range r.cols {
 		c.grow(size)
@@ -365,22 +370,30 @@ func (r *Rows) Drop(slots []Slot) { r.drop(slots) }
 // DropAll removes every entry and frees the table's memory. No slot and no row id
 // is valid after.
 func (r *Rows) DropAll() error {
+	if r.disk != nil {
+		r.disk.droppedAll()
+	}
 	var all []Slot
 	r.index.each(func(s Slot) { all = append(all, s) })
 	r.count, r.negative = 0, 0
 	r.created, r.emptied = nil, nil
 	if r.evict != nil {
-		r.evict.moving = true
+		r.moving = true
 		for _, s := range all {
 			r.unlink(s)
 		}
 		n := len(r.free)
 		r.free = append(r.free, all...)
 		r.recycle(r.free[n:])
-		r.evict.moving = false
+		r.moving = false
+		r.evict.changed = nil
 		return r.evict.deleteAll(&r.keyTable)
 	}
 	fresh := newRows(r.name, r.layout, r.opt, Options{})
+	fresh.disk, fresh.budget = r.disk, r.budget
+	if r.onDisk != nil {
+		fresh.onDisk = &rowsOnDisk{}
+	}
 	*r = *fresh
 	r.payload = (*rowsPayload)(r)
 	if r.sorted != nil {
@@ -413,6 +426,9 @@ func (r *rowsPayload) grow(n int) {
 	if r.opt.Indexed {
 		r.sum = extend(r.sum, n)
 	}
+	if d := r.onDisk; d != nil {
+		d.kept, d.whole = extend(d.kept, n), extend(d.whole, vector.BitmapWords(n))
+	}
 	if r.sorted != nil {
 		r.root = extend(r.root, n)
 	}
@@ -422,6 +438,9 @@ func (r *rowsPayload) grow(n int) {
 func (p *rowsPayload) release(slots []Slot) {
 	r := (*Rows)(p)
 	for _, s := range slots {
+		if r.onDisk != nil {
+			r.forgetRows(s)
+		}
 		first := len(r.add.dead)
 		for id := r.head[s]; id != 0; id = r.next[id] {
 			r.add.dead = append(r.add.dead, id)

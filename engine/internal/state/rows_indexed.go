@@ -190,6 +190,9 @@ func (r *Rows) collide(b *vector.Batch, i int) RowID {
 	}
 	r.roomForRows(1)
 	id := r.newIndexedRow(i, key)
+	if r.onDisk != nil {
+		r.nextOrdinal(id)
+	}
 	for c, col := range r.cols {
 		col.store(b.Col(c), row, []RowID{id})
 	}
@@ -202,6 +205,9 @@ func (r *Rows) collide(b *vector.Batch, i int) RowID {
 // settle applies the signs and frees the rows that are gone.
 func (r *Rows) settle() {
 	a := &r.add
+	if r.onDisk != nil {
+		r.onDisk.note(a.id)
+	}
 	a.dead = a.dead[:0]
 	for i, id := range a.id {
 		sign := int64(1)
@@ -229,6 +235,9 @@ func (r *Rows) bury() {
 			continue
 		}
 		s := r.owner[id]
+		if r.onDisk != nil {
+			r.forgetRow(s, id)
+		}
 		if r.sorted != nil {
 			r.sorted.remove(s, id)
 		}
@@ -247,7 +256,7 @@ func (r *Rows) bury() {
 
 // forget takes all rows under s, given as ids, out of the index.
 func (r *Rows) forget(s Slot, ids []RowID) {
-	moving := r.evict != nil && r.evict.moving
+	moving := r.moving
 	for _, id := range ids {
 		r.byRow.remove(rowKey(r.content[id], s), id)
 		r.owner[id] = None
@@ -269,17 +278,44 @@ func (p *rowsPayload) save(buf []byte, s Slot) []byte {
 	slices.Reverse(ids) // loading them one by one makes the same chain
 	for _, id := range ids {
 		if r.opt.Indexed {
-			buf = binary.AppendVarint(buf, r.counts[id])
 			buf = binary.LittleEndian.AppendUint64(buf, r.content[id])
 		}
-		if r.opt.Noted {
-			buf = binary.AppendVarint(buf, r.notes[id])
-		}
-		for _, c := range r.cols {
-			buf = c.save(buf, id)
-		}
+		buf = r.saveRow(buf, id)
 	}
 	return buf
+}
+
+// saveRow appends a row: its count, its note, its columns.
+func (r *Rows) saveRow(buf []byte, id RowID) []byte {
+	if r.opt.Indexed {
+		buf = binary.AppendVarint(buf, r.counts[id])
+	}
+	if r.opt.Noted {
+		buf = binary.AppendVarint(buf, r.notes[id])
+	}
+	for _, c := range r.cols {
+		buf = c.save(buf, id)
+	}
+	return buf
+}
+
+// loadRow reads what saveRow wrote, behind the count, into a row, and returns the
+// rest.
+func (r *Rows) loadRow(data []byte, id RowID) ([]byte, error) {
+	if r.opt.Noted {
+		note, w := binary.Varint(data)
+		if w <= 0 {
+			return nil, errCorrupt
+		}
+		r.notes[id], data = note, data[w:]
+	}
+	var err error
+	for _, c := range r.cols {
+		if data, err = c.load(data, id); err != nil {
+			return nil, err
+		}
+	}
+	return data, nil
 }
 
 func (p *rowsPayload) load(data []byte, s Slot) error {
@@ -299,25 +335,19 @@ func (p *rowsPayload) load(data []byte, s Slot) error {
 			r.head[s] = id
 			r.number[s]++
 		} else {
-			count, w := binary.Varint(data)
-			if w <= 0 || len(data) < w+8 || count == 0 {
+			if len(data) < 8 {
 				return errCorrupt
 			}
-			r.loadIndexed(s, id, count, binary.LittleEndian.Uint64(data[w:]))
-			data = data[w+8:]
-		}
-		if r.opt.Noted {
-			note, w := binary.Varint(data)
-			if w <= 0 {
+			count, w := binary.Varint(data[8:])
+			if w <= 0 || count == 0 {
 				return errCorrupt
 			}
-			r.notes[id], data = note, data[w:]
+			r.loadIndexed(s, id, count, binary.LittleEndian.Uint64(data))
+			data = data[8+w:]
 		}
 		var err error
-		for _, c := range r.cols {
-			if data, err = c.load(data, id); err != nil {
-				return err
-			}
+		if data, err = r.loadRow(data, id); err != nil {
+			return err
 		}
 		a.id, a.slot = append(a.id, id), append(a.slot, s)
 	}
@@ -336,7 +366,7 @@ func (r *Rows) loadIndexed(s Slot, id RowID, count int64, content uint64) {
 	key := rowKey(content, s)
 	r.byRow.insert(key, key, 0, id)
 	r.sum[s] += count
-	if count < 0 && !(r.evict != nil && r.evict.moving) {
+	if count < 0 && !r.moving {
 		r.negative++
 	}
 }

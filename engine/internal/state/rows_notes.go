@@ -12,4 +12,13 @@ func (r *Rows) Added() []RowID { return r.add.id }
 
 // Dirty says that notes of rows under these entries were or will be changed while
 // the entries are pinned.
-func (r *Rows) Dirty(slots []Slot) { r.markDirty(slots) }
+func (r *Rows) Dirty(slots []Slot) {
+	r.markDirty(slots)
+	if r.onDisk != nil {
+		for _, s := range slots {
+			if s >= 0 {
+				r.onDisk.whole.Set(int(s))
+			}
+		}
+	}
+}

@@ -6,6 +6,9 @@ import "github.com/weirdb/weir/vector"
 // counts. Rows that were there get the content of those that replace them.
 func (r *Rows) replace(b *vector.Batch) {
 	a := &r.add
+	if r.onDisk != nil {
+		r.onDisk.note(a.id)
+	}
 	a.dead = a.dead[:0]
 	for i, id := range a.id {
 		r.counts[id] = int64(i) // where the last change is, for now

@@ -99,6 +99,7 @@ type rowsWalk struct {
 	r     *rand.Rand
 	k     keyCase
 	opt   Options
+	db    *testDB
 	rows  RowsOptions
 	store *Store
 	table *Rows
@@ -184,7 +185,7 @@ func (w *rowsWalk) add(n int) {
 			}
 		}
 	}
-	if w.table.Negative() != negative || w.table.Len() != len(w.want) {
+	if w.db == nil && w.table.Negative() != negative || w.table.Len() != len(w.want) {
 		w.t.Fatalf("%d negative rows of %d keys, want %d of %d", w.table.Negative(), w.table.Len(), negative, len(w.want))
 	}
 }
@@ -298,6 +299,10 @@ func (w *rowsWalk) drop() {
 
 func (w *rowsWalk) restart() {
 	w.ok(w.store.EndEpoch())
+	if w.db != nil {
+		w.crash()
+		return
+	}
 	var b bytes.Buffer
 	w.ok(w.store.Snapshot(&b))
 	w.open()
@@ -305,6 +310,23 @@ func (w *rowsWalk) restart() {
 	w.ok(w.store.Restore(bytes.NewReader(b.Bytes()), cut, rowkey.Groups))
 	w.ok(w.store.Restore(bytes.NewReader(b.Bytes()), 0, cut))
 	w.ok(w.store.EndCall())
+}
+
+// crash continues on what was last committed.
+func (w *rowsWalk) crash() {
+	w.db.checkpoint(w.store)
+	want := map[string]map[testRow]int64{}
+	for k, rows := range w.want {
+		want[k] = maps.Clone(rows)
+	}
+	for range w.r.IntN(3) {
+		w.add(w.r.IntN(30))
+		w.drop()
+		w.ok(w.store.EndEpoch())
+	}
+	w.db.crash(w.r)
+	w.opt, w.want = w.db.opt, want
+	w.open()
 }
 
 func TestRowsAgainstMap(t *testing.T) {
@@ -317,16 +339,20 @@ func TestRowsAgainstMap(t *testing.T) {
 	for name, rows := range options {
 		for _, keys := range []int{3, 300} { // few large groups, many small ones
 			t.Run(fmt.Sprintf("%s/%d", name, keys), func(t *testing.T) {
-				forEachCase(t, func(t *testing.T, opt Options, k keyCase) {
+				forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
 					const seed = 17
 					w := &rowsWalk{
-						t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, rows: rows,
+						t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db, rows: rows,
 						want: map[string]map[testRow]int64{}, pool: vector.NewCheckedPool(), keys: keys,
 					}
 					w.open()
 					for i := range 40 {
 						w.add(w.r.IntN(80))
 						w.match()
+						if db != nil && i%2 == 0 {
+							w.ok(w.store.EndEpoch())
+							db.step(w.r, w.store)
+						}
 						switch w.r.IntN(12) {
 						case 0:
 							w.drop()

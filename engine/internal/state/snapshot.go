@@ -33,9 +33,10 @@ var errCorrupt = errors.New("the data is corrupt")
 type record struct{ key, value []byte }
 
 type snapshotWriter struct {
-	w    *bufio.Writer
-	hash *xxh3.Hasher
-	buf  []byte
+	w      *bufio.Writer
+	hash   *xxh3.Hasher
+	buf    []byte
+	prefix []byte // of keys, for slices
 }
 
 func (w *snapshotWriter) write(b []byte) {
@@ -54,8 +55,8 @@ func (w *snapshotWriter) table(name, description string) {
 
 func (w *snapshotWriter) record(group uint8, key, value []byte) {
 	b := append(w.buf[:0], markRecord, group)
-	b = binary.AppendUvarint(b, uint64(len(key)))
-	b = append(b, key...)
+	b = binary.AppendUvarint(b, uint64(len(w.prefix)+len(key)))
+	b = append(append(b, w.prefix...), key...)
 	b = binary.AppendUvarint(b, uint64(len(value)))
 	w.buf = append(b, value...)
 	w.write(w.buf)

@@ -41,6 +41,16 @@ type Options struct {
 	Seed uint64
 	// Tier is where EvictAll puts entries; nil: a map.
 	Tier Tier
+	// DB keeps what the store copies at checkpoints, and has what it had at the last;
+	// nil: the store is all there is. Operator is the id under which it is known
+	// there, Name what people call it, [From, To) the key groups of the shard.
+	DB       *DB
+	Operator string
+	Name     string
+	From, To int
+	// Memory is about the number of bytes that entries may take. Those that DB has,
+	// and that were not used for longest, leave memory between epochs. 0: no limit.
+	Memory int64
 }
 
 // Store is the keyed state of one operator in one shard.
@@ -49,6 +59,10 @@ type Store struct {
 	names   []string // of tables, in the order of their making
 	tables  map[string]table
 	waiting map[string]*waiting // restored, their tables not made yet
+
+	operator *operator // in opt.DB
+	copied   uint64    // the epoch of the last copy, if it is not known to be committed
+	pressed  bool
 }
 
 // table is what a store asks of Values, Rows and Times.
@@ -62,6 +76,14 @@ type table interface {
 	save(w *snapshotWriter) error
 	restore(recs []record) error
 	fail(err error)
+
+	// With a database.
+	class() class
+	attach(d *disk) error
+	copyTo(p *Part) error
+	settled()         // what was copied is committed
+	live() int64      // bytes of entries in memory, about
+	shrink(n float64) // evict about this share of the entries
 }
 
 // NewStore returns an empty store.
@@ -69,7 +91,11 @@ func NewStore(opt Options) *Store {
 	if opt.EvictAll && opt.Tier == nil {
 		opt.Tier = memoryTier{}
 	}
-	return &Store{opt: opt, tables: map[string]table{}, waiting: map[string]*waiting{}}
+	s := &Store{opt: opt, tables: map[string]table{}, waiting: map[string]*waiting{}}
+	if opt.DB != nil {
+		s.operator = opt.DB.operator(opt.Operator, opt.Name)
+	}
+	return s
 }
 
 // Values makes the table of that name, with what was restored for it. The name is
@@ -98,6 +124,13 @@ func (s *Store) Times(name string, key rowkey.Layout) *Times {
 	return t
 }
 
+// Slices makes the table of that name, as Values does.
+func (s *Store) Slices(name string, key rowkey.Layout, cols []vector.Kind) *Slices {
+	t := newSlices(name, key, cols, s)
+	s.register(name, t)
+	return t
+}
+
 func (s *Store) evictor() *evictor {
 	if !s.opt.EvictAll {
 		return nil
@@ -111,6 +144,15 @@ func (s *Store) register(name string, t table) {
 	}
 	s.names = append(s.names, name)
 	s.tables[name] = t
+	if s.opt.DB != nil {
+		stored, err := s.opt.DB.table(s.operator, name, t.class(), t.describe())
+		if err == nil {
+			err = t.attach(newDisk(s.opt, s.operator, stored))
+		}
+		if err != nil {
+			t.fail(err)
+		}
+	}
 	if w := s.waiting[name]; w != nil {
 		delete(s.waiting, name)
 		if err := w.into(name, t); err != nil {
@@ -139,8 +181,41 @@ func (s *Store) EndEpoch() error {
 			return err
 		}
 	}
+	if s.copied != 0 && s.opt.DB.committed.Load() >= s.copied {
+		s.copied = 0
+		for _, n := range s.names {
+			s.tables[n].settled()
+		}
+	}
+	if s.opt.DB != nil && s.opt.Memory > 0 {
+		s.makeRoom()
+	}
 	return nil
 }
+
+// makeRoom evicts some entries when there are too many: an eighth of them at a time,
+// so that an epoch is not held up for long.
+func (s *Store) makeRoom() {
+	used := int64(0)
+	for _, t := range s.tables {
+		used += t.live()
+	}
+	s.pressed = false
+	if used <= s.opt.Memory {
+		return
+	}
+	share := max(1.0/8, 1-float64(s.opt.Memory)/float64(used))
+	left := int64(0)
+	for _, t := range s.tables {
+		t.shrink(share)
+		left += t.live()
+	}
+	s.pressed = left > s.opt.Memory
+}
+
+// Pressed reports whether the store has more in memory than it may and cannot evict
+// it, because it was not committed yet: a checkpoint would help.
+func (s *Store) Pressed() bool { return s.pressed && s.copied == 0 }
 
 // Bytes is the memory that the store takes.
 func (s *Store) Bytes() int64 {

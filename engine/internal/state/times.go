@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
 )
 
@@ -28,9 +29,20 @@ type Times struct {
 	idle    []int32 // moments without
 	byTime  index   // from the time's hash to its moment
 
+	// With a database.
+	disk  *disk
+	here  vector.Bitmap // by pair: the database has it, or will when copies are committed
+	fresh []freshPair   // pairs that it does not have, some perhaps gone
+
 	key      []byte // lent to Due's yield
 	evictAll bool
 	err      error
+}
+
+// freshPair is a pair that was added.
+type freshPair struct {
+	at   int64
+	pair int32
 }
 
 // moment is one time and the chain of its pairs, in the order they were added.
@@ -74,6 +86,11 @@ func (t *Times) put(at int64, hash uint64, key []byte) {
 	t.refs[p] = t.keys.put(p, key)
 	t.pairs.insert(pk, pk, 0, p)
 	t.count++
+	if t.disk != nil {
+		t.disk.count(hash, 1)
+		t.here = extend(t.here, vector.BitmapWords(cap(t.hash)))
+		t.fresh = append(t.fresh, freshPair{at, p})
+	}
 	m := &t.moments[t.moment(at)]
 	if m.first == 0 {
 		m.first = p
@@ -173,6 +190,14 @@ func (t *Times) Due(w int64, yield func(at int64, key []byte) bool) error {
 }
 
 func (t *Times) forget(at int64, p int32) {
+	if t.disk != nil {
+		t.disk.count(t.hash[p], -1)
+		if t.here.Get(int(p)) {
+			t.here.Clear(int(p))
+			t.disk.buf = t.appendKey(t.disk.buf[:0], at, p)
+			t.disk.changes.part.delete(t.disk.buf)
+		}
+	}
 	t.pairs.remove(pairKey(at, t.hash[p]), p)
 	t.keys.drop(t.refs[p])
 	t.refs[p] = 0

@@ -16,7 +16,7 @@ type timer struct {
 }
 
 func TestTimesAgainstMap(t *testing.T) {
-	forEachCase(t, func(t *testing.T, opt Options, k keyCase) {
+	forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
 		const seed = 29
 		r := rand.New(rand.NewPCG(seed, 0))
 		p := vector.NewPool()
@@ -68,6 +68,20 @@ func TestTimesAgainstMap(t *testing.T) {
 			}
 			if times.Len() != len(want) {
 				t.Fatalf("%d pairs, want %d", times.Len(), len(want))
+			}
+			if db != nil {
+				db.step(r, store)
+				if r.IntN(20) == 0 {
+					db.checkpoint(store)
+					keys, _ := k.keysOf(p, []int{1000})
+					if err := times.Add(now, keys, 0); err != nil {
+						t.Fatal(err)
+					}
+					db.crash(r)
+					store = NewStore(db.opt)
+					times = store.Times("t", k.layout)
+				}
+				continue
 			}
 			if r.IntN(20) == 0 {
 				var b bytes.Buffer

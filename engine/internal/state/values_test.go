@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -16,6 +17,13 @@ import (
 var stores = map[string]Options{
 	"memory":   {},
 	"evictall": {EvictAll: true, Seed: 5},
+}
+
+// databases are those with a database.
+var databases = map[string]Options{
+	"database": {},
+	"evicting": {Memory: 1}, // whatever is committed leaves memory
+	"overlaid": {EvictAll: true, Seed: 7},
 }
 
 // keyCase is a key layout with a way to make the n-th of its keys.
@@ -67,10 +75,18 @@ func (k keyCase) keysOf(p *vector.Pool, ns []int) (keys *rowkey.Keys, names []st
 	return keys, names
 }
 
-func forEachCase(t *testing.T, f func(t *testing.T, opt Options, k keyCase)) {
+func forEachCase(t *testing.T, f func(t *testing.T, opt Options, k keyCase, db *testDB)) {
 	for store, opt := range stores {
 		for key, k := range keyCases {
-			t.Run(store+"/"+key, func(t *testing.T) { f(t, opt, k) })
+			t.Run(store+"/"+key, func(t *testing.T) { f(t, opt, k, nil) })
+		}
+	}
+	for store, opt := range databases {
+		for key, k := range keyCases {
+			t.Run(store+"/"+key, func(t *testing.T) {
+				db := newTestDB(t, opt)
+				f(t, db.opt, k, db)
+			})
 		}
 	}
 }
@@ -89,6 +105,7 @@ type valuesWalk struct {
 	r     *rand.Rand
 	k     keyCase
 	opt   Options
+	db    *testDB
 	store *Store
 	v     *Values
 	want  map[string]model
@@ -212,6 +229,9 @@ func (w *valuesWalk) flush() {
 	w.gather(held, w.names)
 	w.names, w.held = nil, map[string]model{}
 	w.ok(w.store.EndEpoch())
+	if w.db != nil {
+		w.db.step(w.r, w.store)
+	}
 	if w.v.Len() != len(w.want) || w.store.Keys() != int64(len(w.want)) {
 		w.t.Fatalf("%d entries, want %d", w.v.Len(), len(w.want))
 	}
@@ -220,6 +240,10 @@ func (w *valuesWalk) flush() {
 // restart continues on a store restored from a snapshot; half of the time the
 // snapshot is cut in two by key group and put together again.
 func (w *valuesWalk) restart() {
+	if w.db != nil {
+		w.crash()
+		return
+	}
 	var b bytes.Buffer
 	w.ok(w.store.Snapshot(&b))
 	parts := [][]byte{b.Bytes()}
@@ -253,11 +277,36 @@ func (w *valuesWalk) restart() {
 	}
 }
 
+// crash continues on what was last committed.
+func (w *valuesWalk) crash() {
+	w.db.checkpoint(w.store)
+	want := maps.Clone(w.want)
+	for range w.r.IntN(3) {
+		w.process()
+		w.flush2()
+	}
+	w.db.crash(w.r)
+	w.opt, w.want = w.db.opt, want
+	w.names, w.held = nil, map[string]model{}
+	w.open()
+	if w.v.Len() != len(w.want) {
+		w.t.Fatalf("%d entries restored, want %d", w.v.Len(), len(w.want))
+	}
+}
+
+// flush2 is flush without a checkpoint.
+func (w *valuesWalk) flush2() {
+	db := w.db
+	w.db = nil
+	w.flush()
+	w.db = db
+}
+
 func TestValuesAgainstMap(t *testing.T) {
-	forEachCase(t, func(t *testing.T, opt Options, k keyCase) {
+	forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
 		const seed = 11
 		w := &valuesWalk{
-			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt,
+			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db,
 			want: map[string]model{}, held: map[string]model{}, pool: vector.NewCheckedPool(),
 		}
 		w.open()

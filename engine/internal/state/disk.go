@@ -1,0 +1,369 @@
+package state
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// disk is what a table knows of its entries in the database: those of the last
+// commit, of the key groups that the store owns.
+//
+// An entry in memory is what counts; the database is asked only for keys that are
+// not there, and only if some entry may be. So a table that was never restored and
+// never evicted from costs what one without a database does.
+type disk struct {
+	db       *DB
+	operator *operator
+	table    *storedTable
+	from, to int    // key groups
+	time     []byte // before the key, for tables in the order of time
+	changes  *changes
+
+	complete bool          // no entry is only in the database
+	here     vector.Bitmap // by slot: the database has the entry, or will when copies are committed
+	flying   vector.Bitmap // by slot: copied, and not known to be committed
+	used     vector.Bitmap // by slot: resolved since the hand came by; only with a budget
+	hand     Slot
+	gone     map[string]bool // keys that were dropped since the last copy
+	leaving  map[string]bool // keys that were dropped before, not known to be committed
+
+	counts groupCounts
+	moved  bool // counts have changed since the last copy
+
+	everywhere bool            // any group may have entries in the database
+	touched    [keyGroups]bool // these may, once there was a copy
+	copies     bool            // there was one
+
+	buf []byte
+}
+
+// changes are what a table deletes in the database, collected until the next copy.
+// The slices of a table share them.
+type changes struct{ part *tablePart }
+
+func (c *changes) deleteSpan(s span) { c.part.spans = append(c.part.spans, s) }
+
+func newDisk(opt Options, o *operator, t *storedTable) *disk {
+	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{table: t.byte()}}}
+	d.counts = opt.DB.counts(t)
+	d.complete = d.entries() == 0
+	return d
+}
+
+// entries is the number of entries in the groups of the store.
+func (d *disk) entries() int64 {
+	n := int64(0)
+	for _, c := range d.counts[d.from:d.to] {
+		n += c
+	}
+	return n
+}
+
+func (d *disk) count(hash uint64, by int64) {
+	g := groupOf(hash)
+	d.counts[g] += by
+	d.touched[g], d.moved = true, true
+}
+
+func (d *disk) grow(n int) {
+	words := vector.BitmapWords(n)
+	d.here, d.flying, d.used = extend(d.here, words), extend(d.flying, words), extend(d.used, words)
+}
+
+// head appends what all keys of a group begin with.
+func (d *disk) head(buf []byte, group uint8) []byte {
+	return append(appendHead(buf, d.operator.Number, d.table.byte(), group), d.time...)
+}
+
+// appendKey appends the database's key of a slot, without suffix.
+func (d *disk) appendKey(buf []byte, t *keyTable, s Slot) []byte {
+	return t.appendKey(d.head(buf, groupOf(t.hashOf(s))), s)
+}
+
+// dropped notes that an entry ends.
+func (d *disk) dropped(t *keyTable, s Slot) {
+	d.count(t.hashOf(s), -1)
+	if t.evict != nil {
+		key := d.appendKey(nil, t, s)
+		delete(t.evict.changed, string(append(t.appendKey(nil, s), groupOf(t.hashOf(s)))))
+		if d.table.Class.suffix() == 0 {
+			d.changes.part.delete(key)
+		} else {
+			d.changes.deleteSpan(span{suffixed(key, d.table.Class, 0), suffixed(key, d.table.Class, 1<<32-1)})
+		}
+		return
+	}
+	if !d.here.Get(int(s)) {
+		return
+	}
+	d.here.Clear(int(s))
+	d.flying.Clear(int(s))
+	d.buf = d.appendKey(d.buf[:0], t, s)
+	if d.gone == nil {
+		d.gone = map[string]bool{}
+	}
+	d.gone[string(d.buf)] = true
+	if d.table.Class.suffix() == 0 {
+		d.changes.part.delete(d.buf)
+	}
+}
+
+// droppedAll notes that all entries end.
+func (d *disk) droppedAll() {
+	d.changes.deleteSpan(groupSpan(d.operator.Number, d.table.byte(), d.from, d.to))
+	d.counts, d.moved, d.complete = groupCounts{}, true, true
+	d.here, d.flying, d.used, d.gone, d.leaving, d.hand = nil, nil, nil, nil, nil, 0
+}
+
+// copied notes that dropped keys are in a copy, too.
+func (d *disk) copied() {
+	if d.leaving == nil {
+		d.leaving, d.gone = d.gone, nil
+		return
+	}
+	for k := range d.gone {
+		d.leaving[k] = true
+	}
+	d.gone = nil
+}
+
+// settled notes that all copies are committed.
+func (d *disk) settled() {
+	clear(d.flying)
+	d.leaving = nil
+}
+
+// absent is a key that is not in memory.
+type absent struct {
+	key []byte // of the database, without suffix
+	row int    // in the keys that are resolved
+}
+
+// fault brings the entries of keys into memory that only the database has.
+func (d *disk) fault(t *keyTable, k *rowkey.Keys) error {
+	var missing []absent
+	for i, h := range k.Hash() {
+		if t.find(k, i) != None {
+			continue
+		}
+		key := append(d.head(nil, groupOf(h)), k.Bytes(i)...)
+		if !d.gone[string(key)] && !d.leaving[string(key)] {
+			missing = append(missing, absent{key, i})
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.SortFunc(missing, func(a, b absent) int { return bytes.Compare(a.key, b.key) })
+	missing = slices.CompactFunc(missing, func(a, b absent) bool { return bytes.Equal(a.key, b.key) })
+	it, err := d.iterator()
+	if err != nil {
+		return err
+	}
+	t.moving = true
+	err = d.load(it, t, k, missing)
+	t.moving = false
+	if closed := it.Close(); err == nil {
+		err = d.db.worldError("read", closed)
+	}
+	return err
+}
+
+func (d *disk) iterator() (*pebble.Iterator, error) {
+	if err := d.db.failed.Load(); err != nil {
+		return nil, *err
+	}
+	s := groupSpan(d.operator.Number, d.table.byte(), d.from, d.to)
+	it, err := d.db.pebble.NewIter(&pebble.IterOptions{LowerBound: s.start, UpperBound: s.end, UseL6Filters: true})
+	if err != nil {
+		return nil, d.db.worldError("read", err)
+	}
+	return it, nil
+}
+
+// load reads the rows of each missing key.
+func (d *disk) load(it *pebble.Iterator, t *keyTable, k *rowkey.Keys, missing []absent) error {
+	suffix := make([]byte, d.table.Class.suffix())
+	for _, m := range missing {
+		s := None
+		for ok := it.SeekPrefixGE(append(m.key, suffix...)); ok; ok = it.Next() {
+			if s == None {
+				t.room(1)
+				s = t.newSlot()
+				t.setKey(s, k, m.row)
+				d.here.Set(int(s))
+			}
+			value, err := it.ValueAndErr()
+			if err != nil {
+				return d.db.worldError("read", err)
+			}
+			if err := t.payload.loadRow(it.Key()[len(m.key):], value, s); err != nil {
+				return corrupt(t.name, err)
+			}
+		}
+		if err := it.Error(); err != nil {
+			return d.db.worldError("read", err)
+		}
+		if s != None {
+			t.payload.loaded(s)
+		}
+	}
+	return nil
+}
+
+// touch notes that entries are in use.
+func (d *disk) touch(slots []Slot) {
+	for _, s := range slots {
+		if s >= 0 {
+			d.used.Set(int(s))
+		}
+	}
+}
+
+// victims takes up to n entries that can leave memory: the database has them, and
+// nobody asked for them since the last time round.
+func (d *disk) victims(t *keyTable, n int) []Slot {
+	var out []Slot
+	for range 2 * t.size {
+		if len(out) == n {
+			break
+		}
+		if d.hand >= Slot(t.size) {
+			d.hand = 0
+		}
+		s := d.hand
+		d.hand++
+		i := int(s)
+		switch {
+		case !d.here.Get(i) || d.flying.Get(i) || t.dirty.Get(i) || t.isHeld(s):
+		case d.used.Get(i):
+			d.used.Clear(i)
+		default:
+			d.here.Clear(i)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// shrink evicts about a share of the entries in memory. It is called between epochs.
+func (t *keyTable) shrink(share float64) {
+	if t.evict != nil {
+		return
+	}
+	t.budget = true
+	out := t.disk.victims(t, int(share*float64(t.index.n))+1)
+	if len(out) == 0 {
+		return
+	}
+	t.disk.complete = false
+	t.moving = true
+	for _, s := range out {
+		t.unlink(s)
+	}
+	at := len(t.free)
+	t.free = append(t.free, out...)
+	t.recycle(t.free[at:])
+	t.moving = false
+}
+
+// live is about the memory of the entries that are in it: slots that are free will be
+// used before the table grows.
+func (t *keyTable) live() int64 {
+	if len(t.ordinal) == 0 {
+		return 0
+	}
+	return t.bytes() * int64(t.index.n) / int64(len(t.ordinal))
+}
+
+// find is the slot of key i of k, or None.
+func (t *keyTable) find(k *rowkey.Keys, i int) Slot {
+	if words, masks, packed := k.Packed(); packed {
+		mask := uint32(0)
+		if masks != nil {
+			mask = uint32(masks[i])
+		}
+		return t.index.findPacked(k.Hash()[i], words[i], mask)
+	}
+	return t.findBytes(k.Hash()[i], k.Bytes(i))
+}
+
+// setKey gives a slot key i of k.
+func (t *keyTable) setKey(s Slot, k *rowkey.Keys, i int) {
+	if words, masks, packed := k.Packed(); packed {
+		mask := uint32(0)
+		if masks != nil {
+			mask = uint32(masks[i])
+		}
+		t.setPacked(s, k.Hash()[i], words[i], mask)
+		return
+	}
+	t.setBytes(s, k.Hash()[i], k.Bytes(i))
+}
+
+// attach connects a new table with its part of the database.
+func (t *keyTable) attach(d *disk) error {
+	t.disk = d
+	t.count = d.entries()
+	d.grow(len(t.ordinal))
+	if t.evict != nil && !d.complete {
+		return t.loadAll()
+	}
+	return nil
+}
+
+// loadAll brings all entries into memory, for EvictAll, which keeps them in a tier
+// of its own from then on. They count as changed.
+func (t *keyTable) loadAll() error {
+	d := t.disk
+	it, err := d.iterator()
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	var recs []record
+	head := len(d.head(nil, 0))
+	for ok := it.First(); ok; ok = it.Next() {
+		if !bytes.HasPrefix(it.Key()[keyHead:], d.time) {
+			continue
+		}
+		key := it.Key()[head : len(it.Key())-d.table.Class.suffix()]
+		if len(recs) == 0 || !bytes.Equal(recs[len(recs)-1].key, key) {
+			recs = append(recs, record{key: bytes.Clone(key)})
+		}
+	}
+	if err := it.Error(); err != nil {
+		return d.db.worldError("read", err)
+	}
+	t.count = 0
+	d.counts = groupCounts{}
+	if len(recs) > 0 {
+		k, release, err := encodeKeys(t.layout, recs)
+		if err != nil {
+			return corrupt(t.name, err)
+		}
+		defer release()
+		missing := make([]absent, len(recs))
+		for i, h := range k.Hash() {
+			missing[i] = absent{append(d.head(nil, groupOf(h)), k.Bytes(i)...), i}
+		}
+		t.moving = true
+		err = d.load(it, t, k, missing)
+		t.moving = false
+		if err != nil {
+			return err
+		}
+		t.index.each(func(s Slot) {
+			t.added(s)
+			t.evict.pinned.Set(int(s))
+		})
+		t.created = t.created[:0]
+	}
+	d.complete = true
+	return t.evict.endCall(t)
+}

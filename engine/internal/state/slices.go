@@ -1,0 +1,242 @@
+package state
+
+import (
+	"bytes"
+	"math"
+	"slices"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// Slices is a table of Values for each of some times, such as the ends of windows.
+// A slice that is done is dropped as a whole, in memory and on disk, at a cost that
+// does not depend on its size.
+type Slices struct {
+	name   string
+	layout rowkey.Layout
+	kinds  []vector.Kind
+	opt    Options
+	evict  func() *evictor
+
+	slices map[int64]*Values
+	times  []int64   // of the slices, ascending
+	ended  []*Values // dropped in this call
+	disk   *disk     // Options.DB
+	err    error
+}
+
+func newSlices(name string, key rowkey.Layout, kinds []vector.Kind, s *Store) *Slices {
+	return &Slices{name: name, layout: key, kinds: kinds, opt: s.opt, evict: s.evictor, slices: map[int64]*Values{}}
+}
+
+// Times are those that have a slice, ascending. They are valid until the next Slice
+// with create or Drop.
+func (t *Slices) Times() []int64 { return t.times }
+
+// Slice is the slice of a time. Without one it is made, or, without create, nil.
+func (t *Slices) Slice(at int64, create bool) (*Values, error) {
+	if t.err != nil {
+		return nil, t.err
+	}
+	v := t.slices[at]
+	if v == nil && create {
+		return t.make(at, true)
+	}
+	return v, nil
+}
+
+func (t *Slices) make(at int64, fresh bool) (*Values, error) {
+	v := newValues(t.name, t.layout, t.kinds, t.opt)
+	v.evict = t.evict()
+	if v.evict != nil {
+		v.evict.tier = memoryTier{} // slices have the same name
+	}
+	if t.disk != nil {
+		d := *t.disk // changes are shared
+		d.time = appendTime(nil, at)
+		d.counts, d.complete = groupCounts{}, fresh
+		if err := v.attach(&d); err != nil {
+			return nil, err
+		}
+	}
+	t.slices[at] = v
+	i, _ := slices.BinarySearch(t.times, at)
+	t.times = slices.Insert(t.times, i, at)
+	return v, nil
+}
+
+// Drop removes the slice of a time. It stays readable until the call ends.
+func (t *Slices) Drop(at int64) {
+	v := t.slices[at]
+	if v == nil {
+		return
+	}
+	delete(t.slices, at)
+	i, _ := slices.BinarySearch(t.times, at)
+	t.times = slices.Delete(t.times, i, i+1)
+	t.ended = append(t.ended, v)
+	if t.disk == nil || !v.disk.everywhere && !v.disk.copies {
+		return
+	}
+	for g := t.disk.from; g < t.disk.to; g++ {
+		if v.disk.everywhere || v.disk.touched[g] {
+			head := t.disk.head(nil, uint8(g))
+			t.disk.changes.deleteSpan(span{appendTime(slices.Clone(head), at), appendTime(head, at+1)})
+		}
+	}
+}
+
+// Len is the number of entries. Of a slice that was restored those count that were
+// used since.
+func (t *Slices) Len() int { return int(t.entries()) }
+
+func (t *Slices) each(f func(v *Values) error) error {
+	for _, at := range t.times {
+		if err := f(t.slices[at]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Slices) endCall() error {
+	for _, v := range t.ended {
+		if err := v.endCall(); err != nil {
+			return err
+		}
+	}
+	t.ended = t.ended[:0]
+	return t.each(func(v *Values) error { return v.endCall() })
+}
+
+func (t *Slices) endEpoch() error {
+	for _, v := range t.ended {
+		if err := v.endEpoch(); err != nil {
+			return err
+		}
+	}
+	t.ended = t.ended[:0]
+	return t.each(func(v *Values) error { return v.endEpoch() })
+}
+
+func (t *Slices) bytes() int64 {
+	n := int64(0)
+	for _, v := range t.slices {
+		n += v.bytes()
+	}
+	return n
+}
+
+func (t *Slices) entries() int64 {
+	n := int64(0)
+	for _, v := range t.slices {
+		n += v.entries()
+	}
+	return n
+}
+
+func (t *Slices) clean() {
+	for _, v := range t.slices {
+		v.clean()
+	}
+}
+
+func (t *Slices) describe() string {
+	return "slices " + describeLayout(t.layout) + " " + describeColumns(t.kinds)
+}
+
+func (t *Slices) save(w *snapshotWriter) error {
+	for _, at := range t.times {
+		w.prefix = appendTime(nil, at)
+		if err := t.slices[at].save(w); err != nil {
+			return err
+		}
+	}
+	w.prefix = nil
+	return nil
+}
+
+func (t *Slices) restore(recs []record) error {
+	for _, r := range recs {
+		if len(r.key) < timeBytes {
+			return errCorrupt
+		}
+		v, err := t.Slice(timeOf(r.key), true)
+		if err == nil {
+			err = v.restore([]record{{r.key[timeBytes:], r.value}})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Slices) fail(err error) { t.err = err }
+
+func (t *Slices) class() class { return timed }
+
+// attach finds the slices that the database has: in each group it jumps from one to
+// the next.
+func (t *Slices) attach(d *disk) error {
+	t.disk = d
+	it, err := d.iterator()
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	found := map[int64]bool{}
+	for ok := it.First(); ok; {
+		key := it.Key()
+		if len(key) < keyHead+timeBytes {
+			return corrupt(t.name, errCorrupt)
+		}
+		at := timeOf(key[keyHead:])
+		found[at] = true
+		if at == math.MaxInt64 {
+			ok = it.SeekGE(append(slices.Clone(key[:keyHead]), bytes.Repeat([]byte{0xFF}, timeBytes+1)...))
+			continue
+		}
+		ok = it.SeekGE(appendTime(slices.Clone(key[:keyHead]), at+1))
+	}
+	if err := it.Error(); err != nil {
+		return d.db.worldError("read", err)
+	}
+	for at := range found {
+		v, err := t.make(at, false)
+		if err != nil {
+			return err
+		}
+		v.disk.everywhere = true
+	}
+	return nil
+}
+
+func (t *Slices) copyTo(p *Part) error {
+	err := t.each(func(v *Values) error { return v.copyEntries() })
+	if err == nil {
+		t.disk.handOver(p)
+	}
+	return err
+}
+
+func (t *Slices) settled() {
+	for _, v := range t.slices {
+		v.settled()
+	}
+}
+
+func (t *Slices) live() int64 {
+	n := int64(0)
+	for _, v := range t.slices {
+		n += v.live()
+	}
+	return n
+}
+
+func (t *Slices) shrink(share float64) {
+	for _, v := range t.slices {
+		v.shrink(share)
+	}
+}
