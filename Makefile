@@ -71,4 +71,4 @@ soak:
 
 # The modules that are committed, built from their sources. Functions in C need sdk/c/install-toolchain.sh.
 plugins:
-	WEIR_REBUILD=1 $(GO) test -count=1 -run '^TestRebuild$$' -v ./sdk/c ./plugins/...
+	WEIR_REBUILD=1 $(GO) test -count=1 -run '^TestRebuild$$' -v ./sdk/c ./plugins/... ./cmd/weir/internal/udfbuild

@@ -19,6 +19,8 @@ var layers = map[string][]string{
 	"abi":                           {},
 	"sdk/c":                         {},
 	"sdk/c/csdktest":                {"sdk/c"},
+	"sdk/go":                        {"abi"},
+	"sdk/go/internal/guesttest":     {},
 	"plugins":                       {},
 	"plugins/*":                     {"sdk/go"},
 	"vector":                        {},

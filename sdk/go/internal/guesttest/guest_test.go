@@ -1,4 +1,4 @@
-package weir_test
+package guesttest_test
 
 import (
 	"errors"
@@ -11,8 +11,6 @@ import (
 	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/vector"
 )
-
-//go:generate go run ../../cmd/weir udf build -o testdata/demo.wasm testdata/demo
 
 // columnOf makes a column of values as people write them.
 func columnOf(t *testing.T, p *vector.Pool, typ sqltype.Type, texts []string) *vector.Vector {

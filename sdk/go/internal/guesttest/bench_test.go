@@ -1,4 +1,4 @@
-package weir_test
+package guesttest_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // open loads the functions of testdata/demo.
 func open(tb testing.TB) *udf.Module {
 	tb.Helper()
-	code, err := os.ReadFile("testdata/demo.wasm")
+	code, err := os.ReadFile("../../testdata/demo.wasm")
 	if err != nil {
 		tb.Fatal(err)
 	}
