@@ -11,7 +11,6 @@ type block struct {
 	depth    int32  // loops it is in
 	targeted bool   // something branches to it
 	left     bool   // something branches to its end from within a loop in it
-	inner    bool   // a loop with loops or metered calls in it
 	need     uint32 // what a branch to its label must have paid
 	other    uint32 // what the else part must have paid for
 	label    uint32 // depth of what its label stands for in the rewritten function
@@ -50,7 +49,6 @@ func (o *outline) trace(b *wasm.Body) {
 			o.basic++
 			if op.Code == wasm.Loop {
 				o.loops++
-				o.mark(loop)
 				loop = id
 				depth++
 			}
@@ -79,13 +77,6 @@ func (o *outline) trace(b *wasm.Body) {
 		case wasm.Return:
 			o.basic++
 		}
-	}
-}
-
-// mark notes that a loop has something in it that keeps it from being short.
-func (o *outline) mark(loop int32) {
-	if loop >= 0 {
-		o.blocks[loop].inner = true
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -211,6 +212,17 @@ func mutate(rng *rand.Rand, mod []byte) []byte {
 	return w
 }
 
+// rounds returns how often a random test runs: n times, more in a soak.
+func rounds(n int) int {
+	switch {
+	case os.Getenv("WEIR_SOAK") != "":
+		return 40 * n
+	case testing.Short():
+		return n / 10
+	}
+	return n
+}
+
 func TestMutants(t *testing.T) {
 	j := newJudge(t)
 	seed := rand.Int63()
@@ -221,10 +233,7 @@ func TestMutants(t *testing.T) {
 			t.Fatalf("seed module %d: %v %v", i, ok, err)
 		}
 	}
-	n, accepted := 4000, 0
-	if testing.Short() {
-		n = 400
-	}
+	n, accepted := rounds(1500), 0
 	start := time.Now()
 	for i := range n {
 		mod := mutate(rng, mods[rng.Intn(len(mods))])

@@ -136,10 +136,7 @@ func TestGeneratedPrograms(t *testing.T) {
 	h := newHost(t, wazero.NewRuntimeConfigCompiler())
 	seed := rand.Int63()
 	t.Logf("seed %d", seed)
-	n, traps := 150, 0
-	if testing.Short() {
-		n = 20
-	}
+	n, traps := rounds(80), 0
 	for i := range n {
 		g := generator{Rand: rand.New(rand.NewSource(seed + int64(i)))}
 		text := g.program()

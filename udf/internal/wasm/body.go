@@ -10,8 +10,8 @@ type Op struct {
 	Dead        bool // cannot be reached from the operation before it
 }
 
-// BlockType is the Imm of block, loop and if: the index of a type, or shortBlock and the
-// byte that stands in its place.
+// shortBlock marks the Imm of a block, loop or if whose type is not the index of one but
+// the byte in its low bits.
 const shortBlock = 1 << 31
 
 // emptyBlock is the byte of a block type without parameters and results.

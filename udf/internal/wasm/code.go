@@ -61,10 +61,7 @@ const (
 	F64Const       Code = 0x44
 	I32LtS         Code = 0x48
 	I32GtU         Code = 0x4b
-	I32LeU         Code = 0x4d
-	I64Eqz         Code = 0x50
 	I64Ne          Code = 0x52
-	I64LtS         Code = 0x53
 	I64GtU         Code = 0x56
 	I32Add         Code = 0x6a
 	I32Sub         Code = 0x6b
@@ -78,9 +75,7 @@ const (
 	I64DivS        Code = 0x7f
 	I64RemU        Code = 0x82
 	I64And         Code = 0x83
-	I64Or          Code = 0x84
 	I64Shl         Code = 0x86
-	I64ShrU        Code = 0x88
 	F32Sqrt        Code = 0x91
 	F32Div         Code = 0x95
 	F32Min         Code = 0x96
@@ -99,11 +94,9 @@ const (
 	RefFunc        Code = 0xd2
 
 	MemoryInit Code = 0xfc08
-	DataDrop   Code = 0xfc09
 	MemoryCopy Code = 0xfc0a
 	MemoryFill Code = 0xfc0b
 	TableInit  Code = 0xfc0c
-	ElemDrop   Code = 0xfc0d
 	TableCopy  Code = 0xfc0e
 	TableGrow  Code = 0xfc0f
 	TableSize  Code = 0xfc10

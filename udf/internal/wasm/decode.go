@@ -1,9 +1,6 @@
 package wasm
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Sections of the binary format by their number.
 var sectionNames = [...]string{
@@ -445,60 +442,6 @@ func (d *decoder) start() {
 	d.m.Start = i
 }
 
-func (d *decoder) elements() {
-	r, m := &d.r, d.m
-	at := r.pos
-	n := r.count(2)
-	if !d.within(at, "element segments", n, m.limits.Segments) {
-		return
-	}
-	for range n {
-		at := r.pos
-		e := Element{Flags: r.u32(), Type: FuncRef}
-		if e.Flags > 7 {
-			d.failf(at, "unknown form of element segment %d", e.Flags)
-		}
-		if e.Active() {
-			if e.Flags&2 != 0 {
-				e.Table = r.u32()
-			}
-			if uint64(e.Table) >= uint64(len(m.Tables)) {
-				d.failf(at, "table %d does not exist", e.Table)
-			}
-			e.Offset = d.constExpr(I32)
-		}
-		if e.Flags&3 != 0 {
-			at := r.pos
-			if e.Flags&4 != 0 {
-				e.Type = r.refType()
-			} else if kind := r.byte(); kind != 0 {
-				d.failf(at, "unknown kind of elements %#x", kind)
-			}
-		}
-		if r.err == nil && e.Active() && m.Tables[e.Table].Type != e.Type {
-			d.failf(at, "elements of type %s in a table of %s", e.Type, m.Tables[e.Table].Type)
-		}
-		k := r.count(1)
-		if r.err != nil {
-			return
-		}
-		e.Funcs = make([]uint32, k)
-		for i := range e.Funcs {
-			if e.Flags&4 == 0 {
-				e.Funcs[i] = d.funcIndex()
-			} else if c := d.constExpr(e.Type); c.Code == RefFunc {
-				e.Funcs[i] = c.Func
-			} else {
-				e.Funcs[i] = NullFunc
-			}
-			if r.err != nil {
-				return
-			}
-		}
-		m.Elements = append(m.Elements, e)
-	}
-}
-
 func (d *decoder) code() {
 	r, m := &d.r, d.m
 	at := r.pos
@@ -520,93 +463,4 @@ func (d *decoder) code() {
 		m.bodies = append(m.bodies, span{start, r.pos})
 	}
 	r.fn = -1
-}
-
-func (d *decoder) data() {
-	r, m := &d.r, d.m
-	at := r.pos
-	n := r.count(2)
-	if !d.within(at, "data segments", n, m.limits.Segments) {
-		return
-	}
-	for range n {
-		at := r.pos
-		var s Data
-		switch flags := r.u32(); flags {
-		case 0, 2:
-			s.Active = true
-			if flags == 2 && r.u32() != 0 || m.Memory == nil {
-				r.fail(at, "data segment for a memory that does not exist")
-			}
-			s.Offset = d.constExpr(I32)
-		case 1:
-		default:
-			d.failf(at, "unknown form of data segment %d", flags)
-		}
-		s.Bytes = r.take(r.u32())
-		if r.err != nil {
-			return
-		}
-		m.Data = append(m.Data, s)
-	}
-}
-
-// declare finds the functions that ref.func may name: those a segment, an export or a
-// global names outside of the bodies.
-func (d *decoder) declare() {
-	m := d.m
-	m.declared = make([]bool, m.FuncCount())
-	for _, e := range m.Exports {
-		if e.Kind == ExternFunc {
-			m.declared[e.Index] = true
-		}
-	}
-	for _, g := range m.Globals {
-		if g.Init.Code == RefFunc {
-			m.declared[g.Init.Func] = true
-		}
-	}
-	for _, e := range m.Elements {
-		for _, f := range e.Funcs {
-			if f != NullFunc {
-				m.declared[f] = true
-			}
-		}
-	}
-}
-
-// decodeNames reads the name section. It serves messages only: a broken one is as good
-// as none.
-func decodeNames(b []byte, limit int) (module string, funcs []FuncName) {
-	r := &reader{b: b, fn: -1}
-	for r.left() > 0 {
-		id, size := r.byte(), r.u32()
-		end := r.pos + int(size)
-		if r.err != nil || end > len(b) {
-			return "", nil
-		}
-		switch id {
-		case 0:
-			module = r.name()
-		case 1:
-			n := r.count(2)
-			if n > limit {
-				return "", nil
-			}
-			funcs = slices.Grow(funcs, n)
-			for range n {
-				f := FuncName{r.u32(), r.name()}
-				if r.err != nil || len(funcs) > 0 && funcs[len(funcs)-1].Index >= f.Index {
-					return "", nil
-				}
-				funcs = append(funcs, f)
-			}
-		default:
-			r.pos = end
-		}
-		if r.err != nil || r.pos != end {
-			return "", nil
-		}
-	}
-	return module, funcs
 }
