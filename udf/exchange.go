@@ -76,7 +76,7 @@ func (x *exchange) measure(small bool) int {
 		size += c.measure(a.v, x.span(a))
 		c.sum(l)
 	}
-	size += x.group32() + pad(len(x.sign))
+	size += pad(len(x.group)*4) + pad(len(x.sign))
 	if x.states != nil {
 		n := x.states.measure()
 		size += n
@@ -103,8 +103,6 @@ func (x *exchange) measure(small bool) int {
 	x.size = size
 	return size
 }
-
-func (x *exchange) group32() int { return pad(len(x.group) * 4) }
 
 // sum adds the texts and elements of an input to what the results are given at least.
 func (c *column) sum(l *layout) {

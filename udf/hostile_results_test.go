@@ -126,7 +126,7 @@ end
 			bad("child of another type", arrays, "local.get 0 i32.load offset=28 i32.load offset=40 i32.const 5 i32.store", "type was changed"),
 		},
 		50: {
-			{name: "udf_alloc returns 0", module: allocReturning("i32.const 0"), cause: udf.Memory, reason: "has no"},
+			{name: "udf_alloc returns 0", module: allocReturning("i32.const 0"), cause: udf.Memory, reason: "bytes for a batch"},
 			{name: "udf_alloc returns a misaligned address", module: allocReturning("i32.const 1000"), cause: udf.Broken, reason: "multiple of 64"},
 			{name: "udf_alloc returns an address out of range", module: allocReturning("i32.const 0x7fffffc0"), cause: udf.Broken, reason: "outside"},
 			{name: "udf_alloc returns an address that wraps", module: allocReturning("i32.const -64"), cause: udf.Broken, reason: "outside"},

@@ -1,8 +1,6 @@
 package udf
 
 import (
-	"math/bits"
-
 	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/vector"
 )
@@ -261,9 +259,8 @@ func putOffsets(dst, src []int32) {
 	}
 }
 
-// live writes to and which rows have a value in every column, and reports how many.
-func liveRows(and []uint64, a *arena, in []column, rows int) int {
-	and = and[:vector.BitmapWords(rows)]
+// liveRows writes which rows have a value in every column.
+func liveRows(and []uint64, a *arena, in []column, rows int) {
 	vector.Bitmap(and).Fill(rows)
 	for k := range in {
 		c := &in[k]
@@ -279,9 +276,4 @@ func liveRows(and []uint64, a *arena, in []column, rows int) int {
 			and[i] &= w
 		}
 	}
-	n := 0
-	for _, w := range and {
-		n += bits.OnesCount64(w)
-	}
-	return n
 }

@@ -97,7 +97,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 	i.free = i.mod.ExportedFunction(abi.ExportFree)
 	if start := i.mod.ExportedFunction(abi.ExportInitialize); start != nil {
 		if _, err := i.invoke(abi.ExportInitialize, start); err != nil {
-			i.destroy()
+			i.drop()
 			return nil, err
 		}
 	}
@@ -115,16 +115,20 @@ func (i *Instance) Close() {
 	i.pool.put(i)
 }
 
-// destroy frees the guest's memory.
+// destroy ends the instance, which is no user of its module any more.
 func (i *Instance) destroy() {
-	i.dead = true
-	if i.mod == nil {
-		return
+	if i.mod != nil {
+		i.drop()
+		i.module.host.release(i.module)
 	}
-	i.mod.Close(context.Background()) // frees the memory; never fails without an exit code
+}
+
+// drop frees the guest's memory.
+func (i *Instance) drop() {
+	i.dead = true
+	i.mod.Close(context.Background()) // never fails without an exit code
 	i.mod = nil
 	i.mem.Free()
-	i.module.host.release(i.module)
 }
 
 // Dead reports whether an error ended the instance. Calls fail then: open another one.
@@ -206,11 +210,11 @@ func (i *Instance) fits(n int) (bool, error) {
 		i.tooLarge = n
 		return false, nil
 	case at == 0:
-		return false, i.fail(abi.ExportAlloc, Memory, fmt.Sprintf("the function has no %d bytes for a batch", size))
+		return false, i.fail(i.fn.Export, Memory, fmt.Sprintf("its module has no %d bytes for a batch", size))
 	case at%abi.Align != 0:
-		return false, i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned %#x, which is no multiple of %d", at, abi.Align))
+		return false, i.fail(i.fn.Export, Broken, fmt.Sprintf("%s returned %#x, which is no multiple of %d", abi.ExportAlloc, at, abi.Align))
 	case uint64(at)+uint64(size) > i.mem.size:
-		return false, i.fail(abi.ExportAlloc, Broken, fmt.Sprintf("it returned [%#x, +%d), outside of the %d bytes of memory", at, size, i.mem.size))
+		return false, i.fail(i.fn.Export, Broken, fmt.Sprintf("%s returned [%#x, +%d), outside of the %d bytes of memory", abi.ExportAlloc, at, size, i.mem.size))
 	}
 	old, oldSize := i.arenaAt, i.arenaSize
 	i.arenaAt, i.arenaSize = at, size

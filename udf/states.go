@@ -78,11 +78,10 @@ func (i *Instance) Update(ctx context.Context, c *Call, group []uint32, sign []i
 			group, sign = i.pick(rows, group, sign)
 		}
 	}
-	if !i.fn.Retract && slices.Contains(sign, -1) {
-		panic("udf: rows are taken away from " + i.fn.Export + ", which cannot do that")
-	}
 	if !slices.Contains(sign, -1) {
 		sign = nil
+	} else if !i.fn.Retract {
+		panic("udf: rows are taken away from " + i.fn.Export + ", which cannot do that")
 	}
 	i.gather(&sent)
 	defer x.drop()

@@ -47,15 +47,12 @@ func (t *stateSet) use(group []uint32, s *scratch) []uint32 {
 	return s.renamed
 }
 
-// each calls f for each state of the set.
-func (t *stateSet) each(f func(k, group int)) {
-	for k := range t.len() {
-		g := t.rows.from + k
-		if t.rows.sel != nil {
-			g = int(t.rows.sel[k])
-		}
-		f(k, g)
+// group is the group of state k.
+func (t *stateSet) group(k int) int {
+	if t.rows.sel != nil {
+		return int(t.rows.sel[k])
 	}
+	return t.rows.from + k
 }
 
 func (t *stateSet) measure() int {
@@ -63,7 +60,9 @@ func (t *stateSet) measure() int {
 		return pad(t.len() * t.size)
 	}
 	n := pad(t.len() * abi.ViewBytes)
-	t.each(func(_, g int) { n += pad(len(t.s.Views[g])) })
+	for k := range t.len() {
+		n += pad(len(t.s.Views[t.group(k)]))
+	}
 	return n
 }
 
@@ -71,16 +70,19 @@ func (t *stateSet) put(a *arena) abi.Ptr {
 	t.at = a.used
 	if t.size > 0 {
 		buf, at := a.cut(t.len() * t.size)
-		t.each(func(k, g int) { copy(buf[k*t.size:], t.s.Fixed[g*t.size:][:t.size]) })
+		for k := range t.len() {
+			copy(buf[k*t.size:][:t.size], t.s.Fixed[t.group(k)*t.size:])
+		}
 		return at
 	}
 	buf, at := a.cut(t.len() * abi.ViewBytes)
 	views := view[abi.View](buf, t.len())
-	t.each(func(k, g int) {
-		b, at := a.cut(len(t.s.Views[g]))
-		copy(b, t.s.Views[g])
-		views[k] = abi.View{Ptr: at, Len: uint32(len(t.s.Views[g])), Cap: uint32(len(b))}
-	})
+	for k := range views {
+		state := t.s.Views[t.group(k)]
+		b, at := a.cut(len(state))
+		copy(b, state)
+		views[k] = abi.View{Ptr: at, Len: uint32(len(state)), Cap: uint32(len(b))}
+	}
 	return at
 }
 
@@ -103,7 +105,9 @@ func (i *Instance) takeStates(s *States) error {
 	name := i.fn.names[i.x.part]
 	if t.size > 0 {
 		buf := i.x.arena.mem[t.at:]
-		t.each(func(k, g int) { copy(s.Fixed[g*t.size:][:t.size], buf[k*t.size:]) })
+		for k := range t.len() {
+			copy(s.Fixed[t.group(k)*t.size:][:t.size], buf[k*t.size:])
+		}
 		return nil
 	}
 	mem, l := i.mem.bytes(), &i.module.limits
@@ -120,12 +124,13 @@ func (i *Instance) takeStates(s *States) error {
 			return i.fail(name, Broken, fmt.Sprintf("state %d [%#x, +%d) is outside of the %d bytes of memory", k, uint32(v.Ptr), v.Len, len(mem)))
 		}
 	}
-	t.each(func(k, g int) {
+	for k, v := range views {
+		g := t.group(k)
 		s.Views[g] = nil
-		if n := views[k].Len; n > 0 {
-			s.Views[g] = slices.Clone(mem[views[k].Ptr:][:n])
+		if v.Len > 0 {
+			s.Views[g] = slices.Clone(mem[v.Ptr:][:v.Len])
 		}
-	})
+	}
 	return nil
 }
 
