@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -192,55 +191,39 @@ func (r *Rows) forgetRows(s Slot) {
 		}
 		return
 	}
-	if kept := d.kept[s]; kept > 0 && !r.moving {
-		for n := range min(kept, fewRows) {
+	if !r.moving {
+		// One by one: a deleted span that ends within the rows of a key is not seen by
+		// all reads of Pebble.
+		for n := range d.kept[s] {
 			r.disk.buf = r.appendRowKey(r.disk.buf[:0], s, 0, uint32(n))
 			r.disk.changes.part.delete(r.disk.buf)
-		}
-		if kept > fewRows {
-			r.disk.changes.deleteSpan(r.rowSpan(s, fewRows))
 		}
 	}
 	d.kept[s] = 0
 }
 
-// fewRows is the number of rows that are deleted one by one.
-const fewRows = 8
-
 // copyWhole is for EvictAll, where nothing is known of single rows.
 func (p *rowsPayload) copyWhole(part *tablePart, s Slot) {
 	r := (*Rows)(p)
-	part.spans = append(part.spans, r.rowSpan(s, 0))
+	key := r.disk.appendKey(nil, &r.keyTable, s)
+	r.evict.deleteRows(part, key)
 	ordinals, number := map[uint64]uint8{}, uint32(r.number[s])
+	var suffixes [][]byte
 	for id := r.head[s]; id != 0; id = r.next[id] {
 		number--
-		buf := part.begin()
-		at := len(buf)
-		buf = r.disk.appendKey(buf, &r.keyTable, s)
-		if r.opt.Indexed {
-			buf = append(binary.BigEndian.AppendUint64(buf, r.content[id]), ordinals[r.content[id]])
-			ordinals[r.content[id]]++
+		var suffix []byte
+		if content := r.content; r.opt.Indexed {
+			suffix = append(binary.BigEndian.AppendUint64(nil, content[id]), ordinals[content[id]])
+			ordinals[content[id]]++
 		} else {
-			buf = binary.BigEndian.AppendUint32(buf, number)
+			suffix = binary.BigEndian.AppendUint32(nil, number)
 		}
-		key := len(buf) - at
-		part.end(r.saveRow(buf, id), key, false)
+		suffixes = append(suffixes, suffix)
+		buf := part.begin()
+		buf = append(append(buf, key...), suffix...)
+		part.end(r.saveRow(buf, id), len(key)+len(suffix), false)
 	}
-}
-
-// rowSpan has the rows of an entry whose suffix begins with first or more.
-func (r *Rows) rowSpan(s Slot, first uint32) span {
-	key := r.disk.appendKey(nil, &r.keyTable, s)
-	return span{suffixed(key, r.disk.table.Class, first), suffixed(key, r.disk.table.Class, 1<<32-1)}
-}
-
-// suffixed is a key with the first, or a very high, suffix.
-func suffixed(key []byte, c class, first uint32) []byte {
-	key = binary.BigEndian.AppendUint32(bytes.Clone(key), first)
-	for range c.suffix() - 4 {
-		key = append(key, byte(first))
-	}
-	return key
+	r.evict.copied[string(key)] = suffixes
 }
 
 // loadRow takes one row from the database.

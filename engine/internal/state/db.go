@@ -107,6 +107,11 @@ func OpenDB(dir string, opt DBOptions) (*DB, error) {
 			return nil, d.openError(err)
 		}
 	}
+	if opt.ReadOnly {
+		if found, err := pebble.Peek(dir, d.fs); errors.Is(err, fs.ErrNotExist) || err == nil && !found.Exists {
+			return nil, errs.New(errs.NotFound, errs.Position{}, "there is no state in %s", dir)
+		}
+	}
 	o := d.options()
 	defer o.Cache.Unref()
 	var err error
@@ -319,8 +324,6 @@ func (d *DB) corrupt(err error) error {
 // openError says why a database cannot be opened, and what can be done.
 func (d *DB) openError(err error) error {
 	switch {
-	case errors.Is(err, pebble.ErrDBDoesNotExist):
-		return errs.New(errs.NotFound, errs.Position{}, "there is no state in %s", d.dir)
 	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EWOULDBLOCK), strings.Contains(err.Error(), "lock held by current process"):
 		return errs.New(errs.State, errs.Position{}, "the state in %s is in use by another query or process", d.dir).
 			WithHint("stop that one first, or give this one another 'pipeline.name' or state directory")

@@ -3,8 +3,8 @@ package state
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -83,51 +83,26 @@ func (d *testDB) crash(r *rand.Rand) {
 	}
 }
 
-// Counts, directory entries and values survive power losses between any commits, and
-// large commits, which are ingested, as well as small ones.
+// Large commits, which are ingested, and small ones survive power losses.
 func TestLargeCommits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	d := newTestDB(t, Options{})
-	const keys = 30_000
 	k := keyCases["bigint"]
-	p := vector.NewPool()
 	want := map[string]int64{}
 	for round := range 6 {
-		s := NewStore(d.opt)
-		v := s.Values("t", k.layout, []vector.Kind{vector.Int64, vector.String})
-		n := keys
+		n := 30_000
 		if round%2 == 1 {
 			n = 100
 		}
 		ns := make([]int, n)
 		for i := range ns {
-			ns[i] = 2*r.IntN(keys) + 1
+			ns[i] = 2 * (i + round)
 		}
-		ks, names := k.keysOf(p, ns)
-		slots := make([]Slot, n)
-		d.ok(v.Resolve(ks, true, slots))
-		for i, s := range slots {
-			if got := Col[int64](v, 0)[s]; got != want[names[i]] {
-				t.Fatalf("round %d: key %x has %d, want %d", round, names[i], got, want[names[i]])
-			}
-			if i%5 > 0 || round%3 > 0 {
-				Col[int64](v, 0)[s]++
-				v.SetBytes(1, s, fmt.Appendf(nil, "%0400d", i))
-				want[names[i]]++
-			}
+		parts := count(d, k, ns, 1, want)
+		if size := parts[0].Bytes(); (size > ingestFrom) != (n > 100) {
+			t.Fatalf("a part of %d entries has %d bytes", parts[0].Entries(), size)
 		}
-		v.Dirty(slots)
-		d.ok(s.EndEpoch())
-		if v.Len() != len(want) && round > 0 && n == keys {
-			_ = v
-		}
-		part, err := s.Copy(d.epoch + 1)
-		d.ok(err)
-		if (part.Bytes() > ingestFrom) != (n == keys) {
-			t.Fatalf("a part of %d entries has %d bytes", part.Entries(), part.Bytes())
-		}
-		d.epoch++
-		d.flying = []*Part{part}
+		d.flying = parts
 		d.commit()
 		d.crash(r)
 	}
@@ -135,59 +110,62 @@ func TestLargeCommits(t *testing.T) {
 
 // A shard that owns other key groups finds what it owns and nothing else.
 func TestOtherShards(t *testing.T) {
-	d := newTestDB(t, Options{})
 	r := rand.New(rand.NewPCG(3, 4))
-	k := keyCases["text"]
+	d := newTestDB(t, Options{})
 	want := map[string]int64{}
-	p := vector.NewPool()
-	for round := range 12 {
-		shards := 1 + r.IntN(5)
+	for range 12 {
 		ns := make([]int, 200)
 		for i := range ns {
 			ns[i] = r.IntN(400)
 		}
-		ks, names := k.keysOf(p, ns)
-		for i, n := range names {
-			_, _ = i, n
-		}
-		total := 0
-		var parts []*Part
-		for shard := range shards {
-			opt := d.opt
-			opt.From, opt.To = rowkey.GroupRange(shard, shards)
-			s := NewStore(opt)
-			v := s.Values("t", k.layout, []vector.Kind{vector.Int64})
-			total += v.Len()
-			var own []int
-			for i, h := range ks.Hash() {
-				if g := rowkey.KeyGroup(h, rowkey.Groups); g >= opt.From && g < opt.To {
-					own = append(own, ns[i])
-				}
-			}
-			ks, names := k.keysOf(p, own)
-			slots := make([]Slot, len(own))
-			before := maps.Clone(want)
-			d.ok(v.Resolve(ks, true, slots))
-			for i, s := range slots {
-				if got := Col[int64](v, 0)[s]; got != want[names[i]] {
-					t.Fatalf("round %d: key %x has %d, want %d", round, names[i], got, before[names[i]])
-				}
-				Col[int64](v, 0)[s]++
-				want[names[i]]++
-			}
-			v.Dirty(slots)
-			d.ok(s.EndEpoch())
-			part, err := s.Copy(d.epoch + 1)
-			d.ok(err)
-			parts = append(parts, part)
-			total -= len(before)
-			total += len(before)
-		}
-		d.epoch++
-		d.flying = parts
+		d.flying = count(d, keyCases["text"], ns, 1+r.IntN(5), want)
 		d.commit()
 		d.crash(r)
 	}
+}
+
+// count counts keys in a new store of each shard, and returns what these copied. It
+// checks that each count goes on where it was.
+func count(d *testDB, k keyCase, ns []int, shards int, want map[string]int64) []*Part {
+	d.t.Helper()
+	d.epoch++
+	p := vector.NewPool()
+	all, _ := k.keysOf(p, ns)
+	var parts []*Part
+	entries, before := 0, len(want)
+	for shard := range shards {
+		opt := d.opt
+		opt.From, opt.To = rowkey.GroupRange(shard, shards)
+		store := NewStore(opt)
+		v := store.Values("counts", k.layout, []vector.Kind{vector.Int64, vector.String})
+		entries += v.Len()
+		var own []int
+		for i, h := range all.Hash() {
+			if g := rowkey.KeyGroup(h, rowkey.Groups); g >= opt.From && g < opt.To {
+				own = append(own, ns[i])
+			}
+		}
+		keys, names := k.keysOf(p, own)
+		slots := make([]Slot, len(own))
+		d.ok(v.Resolve(keys, true, slots))
+		for i, s := range slots {
+			if got := Col[int64](v, 0)[s]; got != want[names[i]] {
+				d.t.Fatalf("key %x has %d, want %d", names[i], got, want[names[i]])
+			}
+			Col[int64](v, 0)[s]++
+			want[names[i]]++
+			v.SetBytes(1, s, fmt.Appendf(nil, "%0400d", s))
+		}
+		v.Dirty(slots)
+		d.ok(store.EndEpoch())
+		part, err := store.Copy(d.epoch)
+		d.ok(err)
+		parts = append(parts, part)
+	}
+	if entries != before {
+		d.t.Fatalf("the shards have %d entries, want %d", entries, before)
+	}
+	return parts
 }
 
 // A table that changed its columns, a directory that two have, one without state.
@@ -211,16 +189,7 @@ func TestOpenErrors(t *testing.T) {
 func wantError(t *testing.T, err error, code errs.Code, text string) {
 	t.Helper()
 	var e *errs.Error
-	if !errors.As(err, &e) || e.Code != code || !contains(e.Error(), text) {
+	if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Error(), text) {
 		t.Errorf("got %v, want an error of code %s about %q", err, code, text)
 	}
-}
-
-func contains(s, sub string) bool {
-	for i := range len(s) - len(sub) + 1 {
-		if s[i:i+len(sub)] == sub {
-			return true
-		}
-	}
-	return false
 }

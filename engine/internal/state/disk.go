@@ -94,7 +94,7 @@ func (d *disk) dropped(t *keyTable, s Slot) {
 		if d.table.Class.suffix() == 0 {
 			d.changes.part.delete(key)
 		} else {
-			d.changes.deleteSpan(span{suffixed(key, d.table.Class, 0), suffixed(key, d.table.Class, 1<<32-1)})
+			t.evict.deleteRows(d.changes.part, key)
 		}
 		return
 	}
@@ -342,6 +342,11 @@ func (t *keyTable) loadAll() error {
 	}
 	t.count = 0
 	d.counts = groupCounts{}
+	for ok := d.table.Class.suffix() > 0 && it.First(); ok; ok = it.Next() {
+		n := len(it.Key()) - d.table.Class.suffix()
+		key, suffix := string(it.Key()[:n]), bytes.Clone(it.Key()[n:])
+		t.evict.copied[key] = append(t.evict.copied[key], suffix)
+	}
 	if len(recs) > 0 {
 		k, release, err := encodeKeys(t.layout, recs)
 		if err != nil {

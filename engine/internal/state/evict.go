@@ -16,10 +16,12 @@ import (
 // that are not pinned, writes to memory that was given up, and changes to entries
 // that were not marked dirty. The first such problem is what EndCall returns.
 type evictor struct {
-	tier    Tier
-	rand    *rand.Rand
-	pinned  vector.Bitmap      // by slot: resolved in this call
-	changed map[string]TierKey // since the last copy; only with a database
+	tier   Tier
+	rand   *rand.Rand
+	pinned vector.Bitmap // by slot: resolved in this call
+	// With a database:
+	changed map[string]TierKey  // since the last copy
+	copied  map[string][][]byte // the suffixes of rows that were copied, by key of the database
 	problem error
 }
 
@@ -218,6 +220,14 @@ func (e *evictor) note(k TierKey) {
 		e.changed = map[string]TierKey{}
 	}
 	e.changed[string(append(bytes.Clone(k.Key), k.Group))] = k
+}
+
+// deleteRows deletes the rows of a key that were copied.
+func (e *evictor) deleteRows(part *tablePart, key []byte) {
+	for _, suffix := range e.copied[string(key)] {
+		part.delete(append(bytes.Clone(key), suffix...))
+	}
+	delete(e.copied, string(key))
 }
 
 // copyChanged copies entries that have changed, whole: what the tier knows of their

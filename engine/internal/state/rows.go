@@ -387,6 +387,7 @@ func (r *Rows) DropAll() error {
 		r.recycle(r.free[n:])
 		r.moving = false
 		r.evict.changed = nil
+		clear(r.evict.copied)
 		return r.evict.deleteAll(&r.keyTable)
 	}
 	fresh := newRows(r.name, r.layout, r.opt, Options{})

@@ -135,7 +135,7 @@ func (s *Store) evictor() *evictor {
 	if !s.opt.EvictAll {
 		return nil
 	}
-	return &evictor{tier: s.opt.Tier, rand: rand.New(rand.NewPCG(s.opt.Seed, uint64(len(s.names))))}
+	return &evictor{tier: s.opt.Tier, rand: rand.New(rand.NewPCG(s.opt.Seed, uint64(len(s.names)))), copied: map[string][][]byte{}}
 }
 
 func (s *Store) register(name string, t table) {

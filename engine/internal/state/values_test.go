@@ -82,7 +82,8 @@ func forEachCase(t *testing.T, f func(t *testing.T, opt Options, k keyCase, db *
 		}
 	}
 	for store, opt := range databases {
-		for key, k := range keyCases {
+		for _, key := range []string{"pair", "bigint"} {
+			k := keyCases[key]
 			t.Run(store+"/"+key, func(t *testing.T) {
 				db := newTestDB(t, opt)
 				f(t, db.opt, k, db)
