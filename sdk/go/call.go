@@ -154,15 +154,23 @@ func (c *Call) Out(i int) *Vector {
 	return (*Vector)(unsafe.Add(at(c.raw.Out), i*abi.ColumnBytes))
 }
 
+// HasNulls reports whether an argument has a NULL.
+func (c *Call) HasNulls() bool {
+	for i := range int(c.raw.NIn) {
+		if c.In(i).raw.NullCount != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Live are the rows without a NULL argument, of a scalar function that is not
 // called for the others; nil when there is no NULL.
 func (c *Call) Live() Bitmap {
-	for i := range int(c.raw.NIn) {
-		if c.In(i).raw.NullCount != 0 {
-			return slice[byte](c.Out(0).raw.Validity, (c.Rows()+7)/8)
-		}
+	if !c.HasNulls() {
+		return nil
 	}
-	return nil
+	return slice[byte](c.Out(0).raw.Validity, (c.Rows()+7)/8)
 }
 
 // slice is the n values at an address.

@@ -116,6 +116,9 @@ func (f *function) rows(w *writer, args *arguments, result *codec, g signature, 
 	} else {
 		w.line("live := c.Live()")
 	}
+	if flat && f.Called {
+		w.withoutNulls(f, args, result, g)
+	}
 	body := w.capture(func() {
 		skip := "live != nil && !live.Get(i)"
 		if f.Called {
@@ -146,10 +149,8 @@ func (f *function) rows(w *writer, args *arguments, result *codec, g signature, 
 		switch {
 		case appends:
 			w.line("out.AppendTail(r)")
-		case flat && result.null:
-			w.line("if r.Valid { out[i] = %s } else { weir.SetNull(c.Out(0), i) }", result.toColumn("r.V"))
 		case flat:
-			w.line("out[i] = %s", result.toColumn("r"))
+			w.keep(result)
 		default:
 			w.append(result, "out", "r")
 		}
@@ -163,6 +164,54 @@ func (f *function) rows(w *writer, args *arguments, result *codec, g signature, 
 		w.close(result, "out")
 	}
 	w.line("return 0")
+}
+
+// withoutNulls writes the loop of a function that is called for NULLs for a batch
+// that has none: it reads slices and looks at no bitmap.
+func (w *writer) withoutNulls(f *function, args *arguments, result *codec, g signature) {
+	if f.Variadic || f.Accept(abi.AcceptConstant) {
+		return
+	}
+	var list []string
+	if g.call {
+		list = append(list, "c")
+	}
+	for i, c := range args.codecs {
+		if c.form != fixed || c.conv != same {
+			return
+		}
+		v := args.views[i] + "v[i]"
+		if c.null {
+			v = fmt.Sprintf("weir.Null[%s]{V: %s, Valid: true}", c.goType, v)
+		}
+		list = append(list, v)
+	}
+	w.line("if !c.HasNulls() {")
+	for i, c := range args.codecs {
+		w.line("%sv := weir.Values[%s](c.In(%d))[:len(out)]", args.views[i], c.stored, i)
+	}
+	w.line("for i := range out {")
+	w.line("c.At(i)")
+	call := fmt.Sprintf("%s(%s)", f.item.name, strings.Join(list, ", "))
+	if g.fails {
+		w.line("r, err := %s", call)
+		w.check()
+	} else {
+		w.line("r := %s", call)
+	}
+	w.keep(result)
+	w.line("}")
+	w.line("return 0")
+	w.line("}")
+}
+
+// keep writes what puts the result r of row i into a flat column.
+func (w *writer) keep(result *codec) {
+	if result.null {
+		w.line("if r.Valid { out[i] = %s } else { weir.SetNull(c.Out(0), i) }", result.toColumn("r.V"))
+	} else {
+		w.line("out[i] = %s", result.toColumn("r"))
+	}
 }
 
 // batch writes a scalar function over columns: a parameter for each argument, and

@@ -127,6 +127,28 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// TestReadme builds the examples of the guide that are whole.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../../../../sdk/go/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var source strings.Builder
+	for i, block := range strings.Split(string(text), "```") {
+		if code, ok := strings.CutPrefix(block, "go\n"); ok && i%2 == 1 &&
+			(strings.Contains(code, "package demo") || strings.Contains(code, "type series") || strings.Contains(code, "type mean")) {
+			source.WriteString(code)
+		}
+	}
+	_, m, err := udfbuild.Go(t.Context(), write(t, map[string]string{"demo.go": source.String()}), "go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Functions) != 3 {
+		t.Errorf("%d functions, want add, series and mean", len(m.Functions))
+	}
+}
+
 // TestErrors sees what authors are told.
 func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/vector"
@@ -56,7 +57,7 @@ func TestGuest(t *testing.T) {
 	m := open(t)
 	for name, test := range map[string]func(t *testing.T, m *udf.Module){
 		"scalars": testScalars, "errors": testErrors, "clock and chance": testClockAndChance, "tables": testTables,
-		"aggregates": testAggregates, "upgrade": testUpgrade, "table aggregates": testTableAggregates, "echo": testEcho,
+		"aggregates": testAggregates, "upgrade": testUpgrade, "table aggregates": testTableAggregates, "echo": testEcho, "allocations": testAllocations,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, m) })
 	}
@@ -497,5 +498,75 @@ func appendSome(c *vector.ColumnBuilder, t sqltype.Type, x int64) {
 			}
 		}
 		c.EndValue()
+	}
+}
+
+// testAllocations calls functions until they have what memory they need, and finds
+// that they allocate no more, whatever the author's own code does.
+func testAllocations(t *testing.T, m *udf.Module) {
+	p, pool := vector.NewPool(), udf.NewPool()
+	defer pool.Close()
+	mallocs := func() int64 { // by the same instance
+		f, _ := m.Function("mallocs")
+		in, err := f.Open(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		v, err := in.Call(t.Context(), &udf.Call{Rows: 1, Now: 1, Pool: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer v.Release()
+		return vector.Values[int64](v)[0]
+	}
+	const calls = 100
+	for name, args := range map[string][][]string{
+		"add": {col("1", "2"), col("3", "4")}, "divide": {col("1", "NULL"), col("3", "4")}, "coalesce2": {col("1", "NULL"), col("NULL", "4")},
+		"upper_ascii": {col("abc", "NULL")}, "repeat_string": {col("abc", "d"), col("9", "80")}, "array_reverse": {col("[1, NULL, 2]", "[3]")},
+		"any_true": {col("true", "false"), col("true", "NULL")}, "echo": {col("NULL", "NULL")}, "half_time": {col("10:00:00")},
+		"is_weekend": {col("2024-06-01")}, "upper_string": {col("abc")}, "plus_money": {col("1.5"), col("2.5")}, "split": {col("a/b/c", "d")}, "series": {col("1"), col("500")},
+	} {
+		f, _ := m.Function(name)
+		call, done := callFor(t, p, f, args)
+		in, err := f.Open(t.Context(), pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(in *udf.Instance) {
+			for range calls {
+				if f.Kind != abi.Scalar {
+					err = in.CallTable(t.Context(), call, func(r *udf.Rows) error {
+						r.Release()
+						return nil
+					})
+				} else if v, e := in.Call(t.Context(), call); e == nil {
+					v.Release()
+				} else {
+					err = e
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		run(in)
+		in.Close()
+		before := mallocs()
+		idle := mallocs() - before // what counting itself takes
+		before = mallocs()
+		if in, err = f.Open(t.Context(), pool); err != nil {
+			t.Fatal(err)
+		}
+		run(in)
+		in.Close()
+		n := mallocs() - before - idle
+		if name == "upper_string" { // strings.ToUpper does: the count counts
+			n = calls - n
+		}
+		if n > calls/10 {
+			t.Errorf("%s: %d allocations in %d calls", name, n, calls)
+		}
+		done()
 	}
 }

@@ -3,6 +3,7 @@ package demo
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -161,4 +162,15 @@ func oddFails(a weir.Column[int16], out *weir.Builder[int16]) error {
 		out.Append(a.At(i))
 	}
 	return nil
+}
+
+// mallocs counts what has been allocated in the module so far.
+//
+//weir:scalar mallocs() BIGINT
+func mallocs(out []int64) {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	for i := range out {
+		out[i] = int64(m.Mallocs)
+	}
 }
