@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
@@ -61,6 +62,17 @@ func MonthDays(year, month int) int {
 		return 30
 	}
 	return 31
+}
+
+// MonthsLater is AddMonths, and reports whether the result is within the range of days.
+func MonthsLater(days int32, months int) (int32, bool) {
+	y, _, _ := Civil(days)
+	const most = 5_870_000 // years on either side
+	later := y + months/12
+	if later > most || later < -most {
+		return 0, false
+	}
+	return AddMonths(days, months), true
 }
 
 // AddMonths moves a date by months; a day that the month has not becomes its last.
@@ -316,11 +328,13 @@ func parseTimestamp(s []byte, digits int) (t int64, rest []byte, ok bool) {
 	if len(rest) > 1 && (rest[0] == ' ' || rest[0] == 'T' || rest[0] == 't') {
 		t, rest, ok = parseTime(rest[1:], digits)
 	}
-	day := Units(digits) * daySeconds
-	if hi, lo := mulSigned(int64(d), day); hi != lo>>63 || lo > math.MaxInt64-day {
+	// The day alone may lie below the range where the time on it does not.
+	hi, lo := mulSigned(int64(d), Units(digits)*daySeconds)
+	low, carry := bits.Add64(uint64(lo), uint64(t), 0)
+	if hi += int64(carry); hi != int64(low)>>63 {
 		return 0, s, false
 	}
-	return int64(d)*day + t, rest, ok
+	return int64(low), rest, ok
 }
 
 // ParseInstant reads what ParseTimestamp does, as a clock reading of zone or, with Z

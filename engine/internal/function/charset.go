@@ -67,7 +67,7 @@ func bindCharset(convert func(dst, src []byte, charset string) []byte, kind vect
 func decodeText(dst, src []byte, charset string) []byte {
 	switch charset {
 	case "UTF-8":
-		return append(dst, strings.ToValidUTF8(string(src), string(utf8.RuneError))...)
+		return decodeUTF8(dst, src)
 	case "US-ASCII", "ISO-8859-1":
 		for _, b := range src {
 			if r := rune(b); r < utf8.RuneSelf || charset == "ISO-8859-1" {
@@ -107,6 +107,25 @@ func decodeText(dst, src []byte, charset string) []byte {
 	return dst
 }
 
+// decodeUTF8 appends one U+FFFD for each longest part that could begin a character, or
+// for a byte that could not, as Java does.
+func decodeUTF8(dst, src []byte) []byte {
+	for len(src) > 0 {
+		r, size := utf8.DecodeRune(src)
+		if r == utf8.RuneError && size == 1 {
+			for size < len(src) && !utf8.FullRune(src[:size]) && src[size]&0xC0 == 0x80 {
+				size++
+			}
+			if size > 1 && utf8.FullRune(src[:size]) { // the last byte fits no more
+				size--
+			}
+		}
+		dst = utf8.AppendRune(dst, r)
+		src = src[size:]
+	}
+	return dst
+}
+
 // encodeText appends src, which is UTF-8, in a character set. What that has not
 // becomes a question mark.
 func encodeText(dst, src []byte, charset string) []byte {
@@ -117,7 +136,7 @@ func encodeText(dst, src []byte, charset string) []byte {
 	if charset == "UTF-16LE" {
 		order = binary.LittleEndian
 	}
-	if charset == "UTF-16" {
+	if charset == "UTF-16" && len(src) > 0 {
 		dst = order.AppendUint16(dst, 0xFEFF)
 	}
 	for len(src) > 0 {

@@ -147,11 +147,11 @@ func datePart(unit string, days int32) int64 {
 	case "ISODOW":
 		return isoDay(days)
 	case "CENTURY":
-		return int64((y + 99) / 100)
+		return centuries(y, 100)
 	case "DECADE":
 		return kernel.FloorDiv(int64(y), 10)
 	case "MILLENNIUM":
-		return int64((y + 999) / 1000)
+		return centuries(y, 1000)
 	}
 	// The ISO week is that of its Thursday.
 	thursday := days + 4 - int32(isoDay(days))
@@ -160,6 +160,15 @@ func datePart(unit string, days int32) int64 {
 		return int64(year)
 	}
 	return int64(thursday-kernel.Days(year, 1, 1))/7 + 1
+}
+
+// centuries counts spans of n years from the year 1 up, and from the year -1 down, as
+// Calcite does: the year 0 is one by itself.
+func centuries(year, n int) int64 {
+	if year > 0 {
+		return int64((year + n - 1) / n)
+	}
+	return int64((year - n + 1) / n)
 }
 
 func isoDay(days int32) int64 {

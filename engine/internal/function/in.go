@@ -180,10 +180,10 @@ func logic() []*Scalar {
 				return func(c *Call) (*vector.Vector, error) { return kernel.Not(c.Pool, c.Args[0]), nil }, nil
 			},
 		},
-		isNull("IS NULL", "has no value", true, inferIsNull),
-		isNull("IS NOT NULL", "has a value", false, inferIsNull),
-		isNull("IS UNKNOWN", "is neither TRUE nor FALSE", true, inferIsTruth),
-		isNull("IS NOT UNKNOWN", "is TRUE or FALSE", false, inferIsTruth),
+		isNull("IS NULL", "value", "has no value", true, inferIsNull),
+		isNull("IS NOT NULL", "value", "has a value", false, inferIsNull),
+		isNull("IS UNKNOWN", "BOOLEAN", "is neither TRUE nor FALSE", true, inferIsTruth),
+		isNull("IS NOT UNKNOWN", "BOOLEAN", "is TRUE or FALSE", false, inferIsTruth),
 		isTruth("IS TRUE", "is TRUE, not FALSE or NULL", true, false),
 		isTruth("IS NOT TRUE", "is FALSE or NULL", true, true),
 		isTruth("IS FALSE", "is FALSE, not TRUE or NULL", false, false),
@@ -213,9 +213,9 @@ func inferIsNull(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 
 type infer = func(args []Arg) ([]sqltype.Type, sqltype.Type, error)
 
-func isNull(name, doc string, want bool, inf infer) *Scalar {
+func isNull(name, of, doc string, want bool, inf infer) *Scalar {
 	return &Scalar{
-		Name: name, Doc: doc, Signatures: []string{"(value)"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inf,
+		Name: name, Doc: doc, Signatures: []string{"(" + of + ")"}, Deterministic: true, Cheap: true, NullCall: true, Infer: inf,
 		Bind: func(Binding) (Kernel, error) {
 			return func(c *Call) (*vector.Vector, error) { return kernel.IsNull(c.Pool, c.Args[0], want), nil }, nil
 		},

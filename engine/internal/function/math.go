@@ -20,7 +20,7 @@ func mathFunctions() []*Scalar {
 				return checked(kernel.Abs(c.Pool, c.Args[0], &m), outOfRange(c, &m, "ABS ", b.Args, b.Ret))
 			}, nil
 		}},
-		{Name: "SIGN", Doc: "-1, 0 or 1, in the type of the argument", Signatures: double, Deterministic: true, Infer: inferSame, Bind: bindSign},
+		{Name: "SIGN", Doc: "-1, 0 or 1, in the type of the argument", Signatures: double, Deterministic: true, Infer: inferSign, Bind: bindSign},
 		{
 			Name: "CEIL", Doc: "the next whole number up; a time rounded up to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
 			Deterministic: true, Infer: inferFloor, Bind: bindFloor(true),
@@ -127,6 +127,16 @@ func power(c *Call) (*vector.Vector, error) {
 	return out, nil
 }
 
+// inferSign has room for a 1 before the point of a decimal.
+func inferSign(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
+	coerced, ret, err := inferSame(args)
+	if err == nil && ret.ID == sqltype.Decimal && ret.Precision == ret.Scale {
+		p := min(ret.Precision+1, maxDecimal)
+		ret = sqltype.DecimalOf(p, p-1)
+	}
+	return coerced, ret, err
+}
+
 func bindSign(b Binding) (Kernel, error) {
 	one := int64(1)
 	for range b.Ret.Scale {
@@ -152,7 +162,6 @@ func bindSign(b Binding) (Kernel, error) {
 		case vector.Float64:
 			signs(vector.Values[float64](out), vector.Values[float64](x))
 		case vector.Decimal:
-			// 1 may have more digits than a DECIMAL(p, p) holds, as in Flink; the scale is kept.
 			dst := vector.Values[vector.Dec](out)
 			for i, v := range vector.Values[vector.Dec](x) {
 				unit := vector.Dec{}
@@ -316,7 +325,11 @@ func bindRound(b Binding) (Kernel, error) {
 		case vector.Decimal:
 			dst, src := vector.Values[vector.Dec](out), vector.Values[vector.Dec](x)
 			for i := range dst {
-				to := min(max(int(digits[i*step(digits)]), -maxDecimal), t.Scale)
+				to := min(int(digits[i*step(digits)]), t.Scale)
+				if to < -maxDecimal { // beyond all digits
+					dst[i] = vector.Dec{}
+					continue
+				}
 				v, ok := kernel.RoundDec(src[i*step(src)], t.Scale, to, b.Ret.Scale, b.Ret.Precision)
 				dst[i] = v
 				if !ok {
@@ -324,7 +337,7 @@ func bindRound(b Binding) (Kernel, error) {
 				}
 			}
 		}
-		return checked(out, outOfRange(c, &m, "ROUND ", b.Args[:1], b.Ret))
+		return checked(out, outOfRange(c, &m, "ROUND", b.Args, b.Ret))
 	}, nil
 }
 

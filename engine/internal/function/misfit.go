@@ -95,13 +95,13 @@ func show(v *vector.Vector, t sqltype.Type, row int) string {
 }
 
 // outOfRange is the error for the first row of m that is no NULL, or nil: the
-// operation op on c's arguments has a result that type ret does not hold.
+// operation op on the first of c's arguments, args, has a result that type ret does not hold.
 func outOfRange(c *Call, m *kernel.Misfits, op string, args []Arg, ret sqltype.Type) error {
 	row, bad := m.First(c.Valid)
 	if !bad {
 		return nil
 	}
-	last := len(c.Args) - 1
+	last := min(len(c.Args), len(args)) - 1
 	if op == "/" || op == "%" {
 		if b := show(c.Args[last], args[last].Type, row); isZero(b) {
 			return errs.New(errs.Arithmetic, errs.Position{}, "division by zero: %s %s %s", show(c.Args[0], args[0].Type, row), op, b)

@@ -45,7 +45,10 @@ func bindPosition(part, whole int) func(Binding) (Kernel, error) {
 						continue
 					}
 					head := characters(b, 0, from-1)
-					skipped = int32(utf8.RuneCount(head))
+					if skipped = int32(utf8.RuneCount(head)); int64(skipped) < from-1 {
+						dst[i] = 0
+						continue
+					}
 					b = b[len(head):]
 				}
 				at := bytes.Index(b, sub.at(i))

@@ -88,7 +88,11 @@ func addMonths(c *Call, t sqltype.Type, times, intervals *vector.Vector, sign in
 		out := c.Pool.New(vector.Int32, c.N)
 		dst, x := vector.Values[int32](out), vector.Values[int32](times)
 		for i := range dst {
-			dst[i] = kernel.AddMonths(x[i*step(x)], sign*int(months[i*step(months)]))
+			d, ok := kernel.MonthsLater(x[i*step(x)], sign*int(months[i*step(months)]))
+			dst[i] = d
+			if !ok {
+				m.Rows = append(m.Rows, int32(i))
+			}
 		}
 		return out
 	}
@@ -102,8 +106,9 @@ func addMonths(c *Call, t sqltype.Type, times, intervals *vector.Vector, sign in
 			v = zone.Local(v, unit)
 		}
 		d := kernel.FloorDiv(v, day)
-		moved := int64(kernel.AddMonths(int32(d), sign*int(months[i*step(months)])))
-		if d != int64(int32(d)) || moved > math.MaxInt64/day-1 || moved < math.MinInt64/day+1 {
+		later, ok := kernel.MonthsLater(int32(d), sign*int(months[i*step(months)]))
+		moved := int64(later)
+		if !ok || d != int64(int32(d)) || moved > math.MaxInt64/day-1 || moved < math.MinInt64/day+1 {
 			m.Rows = append(m.Rows, int32(i))
 			continue
 		}

@@ -58,10 +58,11 @@ func bindTimestampAdd(b Binding) (Kernel, error) {
 			by.Release()
 			by = narrow
 		}
-		if err := outOfRange(c, &m, "TIMESTAMPADD ", b.Args[1:2], interval); err != nil {
+		d := *c
+		d.Args = c.Args[1:2]
+		if err := outOfRange(&d, &m, "TIMESTAMPADD ", b.Args[1:2], interval); err != nil {
 			return nil, err
 		}
-		d := *c
 		d.Args = []*vector.Vector{c.Args[2], by}
 		return shift(&d)
 	}, nil
@@ -101,7 +102,12 @@ func bindTimestampDiff(b Binding) (Kernel, error) {
 	var m kernel.Misfits
 	return func(c *Call) (*vector.Vector, error) {
 		m.Reset()
-		from, to := localTimes(c, c.Args[1], t, zone), localTimes(c, c.Args[2], t, zone)
+		from, to := c.Args[1].Retain(), c.Args[2].Retain()
+		if months > 0 { // a month is one of the calendar, an hour lasts as long as it does
+			from.Release()
+			to.Release()
+			from, to = localTimes(c, c.Args[1], t, zone), localTimes(c, c.Args[2], t, zone)
+		}
 		defer from.Release()
 		defer to.Release()
 		out := c.Pool.New(vector.Int32, c.N)

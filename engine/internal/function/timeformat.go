@@ -52,7 +52,7 @@ func compileTimeFormat(pattern string) (timeFormat, error) {
 			f.fields = append(f.fields, timeField{letter: c, count: n})
 			i += n
 		default:
-			literal(string(c))
+			literal(pattern[i : i+1])
 			i++
 		}
 	}

@@ -274,8 +274,10 @@ func bindFromUnixtime(b Binding) (Kernel, error) {
 	}
 	zone := kernel.NewZone(b.Zone)
 	var text kernel.TextBuffer
+	var m kernel.Misfits
 	return func(c *Call) (*vector.Vector, error) {
 		text.Reset()
+		m.Reset()
 		x := bigintsOf(c.Args[0])
 		for i := range c.N {
 			if c.Valid == nil || c.Valid.Get(i) {
@@ -283,11 +285,16 @@ func bindFromUnixtime(b Binding) (Kernel, error) {
 				if err != nil {
 					return nil, err
 				}
-				sec := min(max(x.at(i), -8e15), 8e15)
+				sec := x.at(i)
+				if day := kernel.FloorDiv(sec, 86400); day != int64(int32(day)) {
+					m.Rows, sec = append(m.Rows, int32(i)), 0
+				}
 				text.Data = f.append(text.Data, zone.Local(sec, 1)*1000, 3)
 			}
 			text.End()
 		}
-		return text.Column(c.Pool, vector.String), nil
+		d := *c
+		d.Args = c.Args[:1]
+		return checked(text.Column(c.Pool, vector.String), outOfRange(&d, &m, "FROM_UNIXTIME ", b.Args[:1], b.Ret))
 	}, nil
 }
