@@ -40,7 +40,7 @@ func TestRoundMoney(t *testing.T) {
 
 func TestCurrencies(t *testing.T) {
 	for code, want := range map[string]int{"JPY": 0, "EUR": 2, "BHD": 3, "UYW": 4} {
-		if got, err := unitsOf(code); err != nil || got != want {
+		if got, err := minorUnits(code); err != nil || int(got) != want {
 			t.Errorf("minor units of %s are %d, %v; want %d", code, got, err, want)
 		}
 	}

@@ -46,8 +46,12 @@ func BenchmarkGuest(b *testing.B) {
 		name string
 		args []*vector.Vector
 	}{
-		{"add", []*vector.Vector{n, n}}, {"add_rows", []*vector.Vector{n, n}}, {"divide", []*vector.Vector{n, n}},
-		{"coalesce2", []*vector.Vector{n, n}}, {"upper_ascii", []*vector.Vector{s}}, {"upper_string", []*vector.Vector{s}},
+		{"add", []*vector.Vector{n, n}},
+		{"add_rows", []*vector.Vector{n, n}},
+		{"divide", []*vector.Vector{n, n}},
+		{"coalesce2", []*vector.Vector{n, n}},
+		{"upper_ascii", []*vector.Vector{s}},
+		{"upper_string", []*vector.Vector{s}},
 	} {
 		for _, size := range []int{1, rows} {
 			b.Run(fmt.Sprintf("%s/%d", f.name, size), func(b *testing.B) {
