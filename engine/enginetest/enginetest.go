@@ -24,32 +24,37 @@ type Faults = exec.Faults
 // Row is a row of plain Go values, as package ref describes it.
 type Row = ref.Row
 
-// Result is what a query comes to by the textbook.
+// Input is what the reference computes a query from.
+type Input = ref.Input
+
+// Result is what a query comes to by the textbook. Its Rule says whether it is the only
+// right one, and otherwise how to tell one.
 type Result = ref.Result
 
 // Reference computes a query or INSERT in e by the textbook, from the rows that its
-// tables have after all their changes. It shares the parser and the binder with the
-// engine, nothing else. An error of code errs.Unsupported says that it cannot.
-func Reference(ctx context.Context, e *engine.Engine, sql string, tables ref.Tables) (Result, error) {
+// tables have after all their changes and the time that the clock shows. It shares the
+// parser and the binder with the engine, and the functions that users wrote, nothing
+// else. An error of code errs.Unsupported says that it cannot.
+func Reference(ctx context.Context, e *engine.Engine, sql string, in Input) (Result, error) {
 	p, err := e.Plan(ctx, sql, true)
 	if err != nil {
 		return Result{}, err
 	}
-	return evaluate(p, tables)
+	return evaluate(p, in)
 }
 
 // Optimized is Reference of what the planner has made of the query. When it differs
 // from Reference, the planner is wrong; when it does not, an operator is.
-func Optimized(ctx context.Context, e *engine.Engine, sql string, tables ref.Tables) (Result, error) {
+func Optimized(ctx context.Context, e *engine.Engine, sql string, in Input) (Result, error) {
 	p, err := e.Plan(ctx, sql, false)
 	if err != nil {
 		return Result{}, err
 	}
-	return evaluate(p, tables)
+	return evaluate(p, in)
 }
 
-func evaluate(p *plan.Plan, tables ref.Tables) (Result, error) {
-	all, err := ref.Evaluate(p, tables)
+func evaluate(p *plan.Plan, in Input) (Result, error) {
+	all, err := ref.Evaluate(p, in)
 	if err != nil {
 		return Result{}, err
 	}

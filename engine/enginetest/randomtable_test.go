@@ -144,6 +144,9 @@ var columnTypes = []sqltype.Type{
 	sqltype.DecimalOf(5, 2), sqltype.DecimalOf(20, 4), sqltype.StringType,
 	{ID: sqltype.Varchar, Precision: 3},
 	sqltype.DateType, sqltype.TimestampOf(3),
+	sqltype.TimestampLTZOf(3),
+	{ID: sqltype.Time, Precision: 3},
+	sqltype.BytesType,
 	sqltype.ArrayOf(sqltype.IntType),
 	sqltype.MapOf(sqltype.StringType.Required(), sqltype.IntType),
 	sqltype.RowOf(sqltype.Column{Name: "f", Type: sqltype.IntType}, sqltype.Column{Name: "g", Type: sqltype.StringType}),
@@ -223,7 +226,11 @@ func randomValue(r *rand.Rand, t sqltype.Type) any {
 		return sampleTexts[r.IntN(len(sampleTexts))]
 	case sqltype.Date:
 		return int64(r.IntN(5)) - 2
-	case sqltype.Timestamp:
+	case sqltype.Time:
+		return int64(r.IntN(3)) * 43_199_999
+	case sqltype.Varbinary:
+		return []byte([]string{"", "a", "ab", "\xff", "é"}[r.IntN(5)])
+	case sqltype.Timestamp, sqltype.TimestampLTZ:
 		return int64(r.IntN(5)-2) * 43_200_000
 	case sqltype.Array:
 		out := ref.Nested{}
@@ -391,37 +398,42 @@ func (w *captureWriter) EndEpoch() error {
 func (w *captureWriter) Prepare(uint64) ([]byte, error) { return nil, nil }
 func (w *captureWriter) Close() error                   { return nil }
 
-// table is what the sink shows after some epochs: rows, and how often each is there.
-func (k *capture) table(epochs int) (map[string]int, error) {
-	var all []rowChange
+// changes are what the sink was given in some epochs.
+func (k *capture) changes(epochs int) (all []rowChange) {
 	for _, w := range k.shards {
 		all = append(all, slices.Concat(w.epochs[:min(epochs, len(w.epochs))]...)...)
 	}
-	return fold(all, k.types, k.key)
+	return all
 }
 
-func fold(changes []rowChange, types []sqltype.Type, key []int) (map[string]int, error) {
-	out, last := map[string]int{}, map[string]string{}
+// table is what the sink shows after some epochs: rows, and how often each is there.
+func (k *capture) table(epochs int) (map[string]int, error) {
+	rows, err := live(k.changes(epochs), k.types, k.key)
+	return counted(k.types, rows), err
+}
+
+// live is what changes come to: by key, or as a multiset.
+func live(changes []rowChange, types []sqltype.Type, key []int) ([]enginetest.Row, error) {
+	counts, rows := map[string]int{}, map[string]enginetest.Row{}
 	for _, c := range changes {
 		text := ref.Key(types, c.row)
-		if key == nil {
-			if out[text] += int(c.kind.Sign()); out[text] == 0 {
-				delete(out, text)
-			}
-			continue
+		if key != nil {
+			text = keyOf(types, c.row, key)
+			counts[text] = 0 // the row that was there is replaced, or goes
 		}
-		k := keyOf(types, c.row, key)
-		if have, ok := last[k]; ok {
-			delete(out, have)
-			delete(last, k)
-		}
-		if c.kind.Adds() {
-			last[k], out[text] = text, 1
+		if rows[text] = c.row; c.kind.Adds() {
+			counts[text]++
+		} else if key == nil {
+			counts[text]--
 		}
 	}
-	for text, n := range out {
+	var out []enginetest.Row
+	for text, n := range counts {
 		if n < 0 {
 			return out, fmt.Errorf("row %s is there %d times", text, n)
+		}
+		for range n {
+			out = append(out, rows[text])
 		}
 	}
 	return out, nil

@@ -14,35 +14,42 @@ import (
 )
 
 // aggregate collects the rows of each group, then computes group by group.
-func aggregate(n *plan.Aggregate, in []Row) ([]Row, error) {
+func (e evaluator) aggregate(n *plan.Aggregate, in table) (table, error) {
+	out := after(len(n.Keys)+len(n.Aggs), in)
+	out.some = (out.some || in.opensColumns(n.Keys)) && len(n.Keys) > 0
+	for i, a := range n.Aggs {
+		out.open[len(n.Keys)+i] = in.some || in.opensColumns(n.Keys) || in.opens(append(slices.Clone(a.Args), a.Filter)...)
+	}
 	types := n.Input.Schema().Project(n.Keys).Types()
 	groups := map[string][]Row{}
-	var order []string
+	var keys []string
 	if len(n.Keys) == 0 {
-		order = append(order, Key(nil, nil)) // the one group is there without rows
+		keys = append(keys, Key(nil, nil)) // the one group is there without rows
 	}
-	for _, r := range in {
+	for _, r := range in.rows {
 		k := Key(types, project(r, n.Keys))
 		if groups[k] == nil && len(n.Keys) > 0 {
-			order = append(order, k)
+			keys = append(keys, k)
 		}
 		groups[k] = append(groups[k], r)
 	}
-	var out []Row
-	for _, k := range order {
+	for _, k := range keys {
 		rows := groups[k]
 		var row Row
 		if len(n.Keys) > 0 {
 			row = project(rows[0], n.Keys)
 		}
-		for _, a := range n.Aggs {
-			v, err := over(a, rows)
+		for i, a := range n.Aggs {
+			v, ordered, err := e.over(a, rows)
 			if err != nil {
-				return nil, err
+				return out, err
 			}
-			row = append(row, v)
+			if row = append(row, v); ordered {
+				out.open[len(n.Keys)+i] = true
+				out.ordered(in)
+			}
 		}
-		out = append(out, row)
+		out.rows = append(out.rows, row)
 	}
 	return out, nil
 }
@@ -52,39 +59,55 @@ type place struct{ *expr.Aggregate }
 
 func (p place) Pos() errs.Position { return p.At }
 
-// over computes an aggregate function over the rows of a group.
-func over(a *expr.Aggregate, rows []Row) (any, error) {
-	values, count, err := arguments(a, rows)
+// over computes an aggregate function over the rows of a group. It reports whether the
+// order of the rows matters.
+func (e evaluator) over(a *expr.Aggregate, rows []Row) (v any, ordered bool, err error) {
+	if a.Func.Kind == function.Custom {
+		v, err = e.custom(a, rows)
+		return v, false, err
+	}
+	values, count, err := e.arguments(a, rows)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if a.Func.Kind == function.Count {
-		return int64(count), nil
+		return int64(count), false, nil
 	}
 	if len(values) == 0 {
-		return nil, nil
+		return nil, false, nil
 	}
 	switch a.Func.Kind {
 	case function.Sum, function.Avg:
-		return total(a, values)
+		v, err = total(a, values)
+		return v, false, err
 	case function.Min:
-		return slices.MinFunc(values, order), nil
+		return slices.MinFunc(values, order), false, nil
 	case function.Max:
-		return slices.MaxFunc(values, order), nil
+		return slices.MaxFunc(values, order), false, nil
 	case function.VarPop, function.VarSamp, function.StddevPop, function.StddevSamp:
-		return spread(a, values)
-	case function.FirstValue, function.LastValue, function.ListAgg:
-		return arrival(a, values)
+		v, err = spread(a, values)
+		return v, false, err
 	}
-	return nil, unsupported(place{a}, "aggregate %s", a.Func.Name)
+	types := []sqltype.Type{a.Args[0].Type()}
+	ordered = slices.ContainsFunc(values, func(v any) bool { return Key(types, Row{v}) != Key(types, Row{values[0]}) })
+	switch a.Func.Kind {
+	case function.FirstValue:
+		return values[0], ordered, nil
+	case function.LastValue:
+		return values[len(values)-1], ordered, nil
+	case function.ListAgg:
+		v, err = e.list(a, values)
+		return v, ordered, err
+	}
+	return nil, false, unsupported(place{a}, "aggregate %s", a.Func.Name)
 }
 
 // arguments are the values that the function sees: of rows that pass the FILTER,
 // not NULL, and with DISTINCT each once. COUNT(*) has no argument and counts rows.
-func arguments(a *expr.Aggregate, rows []Row) (values []any, count int, err error) {
+func (e evaluator) arguments(a *expr.Aggregate, rows []Row) (values []any, count int, err error) {
 	seen := map[string]bool{}
 	for _, r := range rows {
-		if pass, err := holds(a.Filter, r); err != nil || !pass {
+		if pass, err := e.holds(a.Filter, r); err != nil || !pass {
 			if err != nil {
 				return nil, 0, err
 			}
@@ -94,7 +117,7 @@ func arguments(a *expr.Aggregate, rows []Row) (values []any, count int, err erro
 			count++
 			continue
 		}
-		v, err := eval(a.Args[0], r)
+		v, err := e.eval(a.Args[0], r)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -182,29 +205,18 @@ func spread(a *expr.Aggregate, values []any) (any, error) {
 	return f, nil
 }
 
-// arrival is FIRST_VALUE, LAST_VALUE or LISTAGG of values that are all equal: which
-// of different ones came first, a table does not say.
-func arrival(a *expr.Aggregate, values []any) (any, error) {
-	types := []sqltype.Type{a.Args[0].Type()}
-	for _, v := range values {
-		if Key(types, Row{v}) != Key(types, Row{values[0]}) {
-			return nil, unsupported(place{a}, "order in which rows came")
-		}
-	}
-	if a.Func.Kind != function.ListAgg {
-		return values[0], nil
-	}
-	separator := ","
+// list is the texts with a separator between them.
+func (e evaluator) list(a *expr.Aggregate, values []any) (any, error) {
+	separator := any(",")
 	if len(a.Args) == 2 {
-		s, err := eval(a.Args[1], nil)
-		if err != nil {
+		var err error
+		if separator, err = e.eval(a.Args[1], nil); err != nil {
 			return nil, err
 		}
-		separator = s.(string)
 	}
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = v.(string)
 	}
-	return strings.Join(texts, separator), nil
+	return strings.Join(texts, separator.(string)), nil
 }

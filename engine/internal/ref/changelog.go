@@ -1,6 +1,8 @@
 package ref
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/vector"
@@ -31,66 +33,87 @@ func growing(n plan.Node) bool {
 }
 
 // toChangelog knows the history of a table that only grows.
-func toChangelog(n *plan.ToChangelog, in []Row) ([]Row, error) {
+func toChangelog(n *plan.ToChangelog, in table) (table, error) {
+	out := after(len(n.Schema()), in)
+	out.inOrder = in.inOrder
+	copy(out.open[1:], in.open)
 	if !growing(n.Input) {
-		return nil, unsupported(n, "history of a table that changes")
+		return out, unsupported(n, "history of a table that changes")
 	}
 	for _, c := range n.Codes {
 		if c.Kind != vector.Insert {
 			continue
 		}
-		out := make([]Row, len(in))
-		for i, r := range in {
-			out[i] = append(Row{c.Code}, r...)
+		for _, r := range in.rows {
+			out.rows = append(out.rows, append(Row{c.Code}, r...))
 		}
 		return out, nil
 	}
-	return nil, nil
+	return out, nil
 }
 
-// fromChangelog counts how often each row is added and taken away. Of updates that do
-// not say what they replace it does not know the order.
-func fromChangelog(n *plan.FromChangelog, in []Row) ([]Row, error) {
+// fromChangelog counts how often each row is added and taken away. Updates that do not
+// say what they replace replace the last row of their key.
+func fromChangelog(n *plan.FromChangelog, in table) (table, error) {
+	out := after(len(n.Schema()), in)
+	out.some = out.some || slices.Contains(in.open, true)
 	if !growing(n.Input) {
-		return nil, unsupported(n, "history of a table that changes")
+		return out, unsupported(n, "history of a table that changes")
 	}
-	before, after := false, false
+	before, later := false, false
 	for _, c := range n.Codes {
 		before = before || c.Kind == vector.UpdateBefore
-		after = after || c.Kind == vector.UpdateAfter
+		later = later || c.Kind == vector.UpdateAfter
 	}
-	if after && !before {
-		return nil, unsupported(n, "order of updates by key")
-	}
-	types := n.Schema().Types()
-	counts := map[string]int{}
-	var rows []Row
-	for _, r := range in {
+	byKey := later && !before
+	counts, last := map[string]int{}, map[string]int{}
+	types, keys := n.Schema().Types(), n.Input.Schema().Project(n.Partition).Types()
+	for i, r := range in.rows {
 		kind, ok := kindOf(n.Codes, r[n.Code])
 		if !ok {
-			return nil, errs.New(errs.Data, n.Pos(), "no kind of change has the code %s", Text(n.Input.Schema()[n.Code].Type, r[n.Code]))
+			return out, errs.New(errs.Data, n.Pos(), "no kind of change has the code %s", Text(n.Input.Schema()[n.Code].Type, r[n.Code]))
 		}
-		row := append(append(Row{}, r[:n.Code]...), r[n.Code+1:]...)
+		k := Key(types, changed(n, r))
+		if byKey {
+			k = Key(keys, project(r, n.Partition))
+			if _, again := last[k]; again {
+				out.some = true
+				out.ordered(in)
+			}
+			last[k], counts[k] = i, 0
+		}
 		if kind.Adds() {
-			counts[Key(types, row)]++
-			rows = append(rows, row)
-		} else {
-			counts[Key(types, row)]--
+			counts[k]++
+		} else if !byKey {
+			counts[k]--
 		}
 	}
 	for _, count := range counts {
 		if count < 0 {
-			return nil, unsupported(n, "table that rows are taken from which it has not")
+			return out, unsupported(n, "table that rows are taken from which it has not")
 		}
 	}
-	var out []Row
-	for _, r := range rows {
-		if k := Key(types, r); counts[k] > 0 {
+	for i, r := range in.rows {
+		if kind, _ := kindOf(n.Codes, r[n.Code]); !kind.Adds() {
+			continue
+		}
+		k := Key(types, changed(n, r))
+		if byKey {
+			if k = Key(keys, project(r, n.Partition)); last[k] != i {
+				continue
+			}
+		}
+		if counts[k] > 0 {
 			counts[k]--
-			out = append(out, r)
+			out.rows = append(out.rows, changed(n, r))
 		}
 	}
 	return out, nil
+}
+
+// changed is the row that a row of the changelog is about.
+func changed(n *plan.FromChangelog, r Row) Row {
+	return append(append(Row{}, r[:n.Code]...), r[n.Code+1:]...)
 }
 
 func kindOf(codes plan.Codes, code any) (vector.RowKind, bool) {

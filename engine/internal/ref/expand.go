@@ -7,9 +7,16 @@ import (
 )
 
 // expand is a row for each row and grouping set.
-func expand(n *plan.Expand, in []Row) []Row {
-	var out []Row
-	for _, r := range in {
+func expand(n *plan.Expand, in table) table {
+	out := after(len(n.Schema()), in)
+	out.inOrder = in.inOrder
+	for i, c := range slices.Concat(n.Keys, n.Forward) {
+		if i >= len(n.Keys) {
+			i++ // the number of the set stands between
+		}
+		out.open[i] = in.open[c]
+	}
+	for _, r := range in.rows {
 		for id, set := range n.Sets {
 			row := make(Row, 0, len(n.Schema()))
 			for i, k := range n.Keys {
@@ -19,7 +26,7 @@ func expand(n *plan.Expand, in []Row) []Row {
 					row = append(row, nil)
 				}
 			}
-			out = append(out, append(append(row, int64(id)), project(r, n.Forward)...))
+			out.rows = append(out.rows, append(append(row, int64(id)), project(r, n.Forward)...))
 		}
 	}
 	return out

@@ -1,24 +1,26 @@
 package ref
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 )
 
 // holds reports whether a condition is TRUE on a row. A nil condition always is.
-func holds(cond expr.Expr, r Row) (bool, error) {
+func (e evaluator) holds(cond expr.Expr, r Row) (bool, error) {
 	if cond == nil {
 		return true, nil
 	}
-	v, err := eval(cond, r)
+	v, err := e.eval(cond, r)
 	return v == true, err
 }
 
-func evalAll(es []expr.Expr, r Row) (Row, error) {
+func (e evaluator) evalAll(es []expr.Expr, r Row) (Row, error) {
 	out := make(Row, len(es))
-	for i, e := range es {
+	for i, x := range es {
 		var err error
-		if out[i], err = eval(e, r); err != nil {
+		if out[i], err = e.eval(x, r); err != nil {
 			return nil, err
 		}
 	}
@@ -26,73 +28,90 @@ func evalAll(es []expr.Expr, r Row) (Row, error) {
 }
 
 // eval computes an expression on a row.
-func eval(e expr.Expr, r Row) (any, error) {
-	switch e := e.(type) {
+func (e evaluator) eval(x expr.Expr, r Row) (any, error) {
+	switch x := x.(type) {
 	case *expr.Column:
-		return r[e.Index], nil
+		return r[x.Index], nil
 	case *expr.Literal:
-		return literal(e), nil
+		return literal(x), nil
 	case *expr.Cast:
-		v, err := eval(e.Arg, r)
+		v, err := e.eval(x.Arg, r)
 		if err != nil {
 			return nil, err
 		}
-		return cast(e, v)
+		return e.cast(x, v)
 	case *expr.Case:
-		for _, w := range e.Whens {
-			ok, err := holds(w.Cond, r)
+		for _, w := range x.Whens {
+			ok, err := e.holds(w.Cond, r)
 			if err != nil {
 				return nil, err
 			}
 			if ok {
-				return eval(w.Then, r)
+				return e.eval(w.Then, r)
 			}
 		}
-		return eval(e.Else, r)
+		return e.eval(x.Else, r)
 	case *expr.Call:
-		return call(e, r)
+		return e.call(x, r)
 	}
-	return nil, unsupported(e, "expression %T", e)
+	return nil, unsupported(x, "expression %T", x)
 }
 
 // call applies a function. An argument of a lazy one is computed only when it is
 // needed: the order of evaluation is part of what SQL promises there.
-func call(c *expr.Call, r Row) (any, error) {
+func (e evaluator) call(c *expr.Call, r Row) (any, error) {
 	switch c.Func.Lazy {
 	case function.LazyAnd:
-		return until(c, r, false)
+		return e.until(c, r, false)
 	case function.LazyOr:
-		return until(c, r, true)
+		return e.until(c, r, true)
 	case function.LazyIf:
-		ok, err := holds(c.Args[0], r)
+		ok, err := e.holds(c.Args[0], r)
 		if err != nil {
 			return nil, err
 		}
 		if ok {
-			return eval(c.Args[1], r)
+			return e.eval(c.Args[1], r)
 		}
-		return eval(c.Args[2], r)
+		return e.eval(c.Args[2], r)
 	case function.LazyCoalesce:
 		for _, a := range c.Args {
-			if v, err := eval(a, r); err != nil || v != nil {
+			if v, err := e.eval(a, r); err != nil || v != nil {
 				return v, err
 			}
 		}
 		return nil, nil
 	}
-	args, err := evalAll(c.Args, r)
+	if !c.Func.NullCall && slices.ContainsFunc(c.Args, isNull) {
+		return nil, nil // the other arguments may fail, but do not matter
+	}
+	args, err := e.evalAll(c.Args, r)
 	if err != nil {
 		return nil, err
 	}
-	return apply(c, args)
+	return e.apply(c, args)
+}
+
+// isNull reports whether an argument is seen to be NULL beforehand.
+func isNull(x expr.Expr) bool {
+	for {
+		switch y := x.(type) {
+		case *expr.Cast:
+			x = y.Arg
+		case *expr.Literal:
+			return y.Value == nil
+		default:
+			return false
+		}
+	}
 }
 
 // until is AND and OR: the value that settles the matter wins, else a NULL leaves
 // it unknown.
-func until(c *expr.Call, r Row, settles bool) (any, error) {
+func (e evaluator) until(c *expr.Call, r Row, settles bool) (any, error) {
 	unknown := false
 	for _, a := range c.Args {
-		v, err := eval(a, r)
+		v, err := e.eval(a, r)
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -153,68 +154,52 @@ func canonical(v any) any {
 	return v
 }
 
-// applyToNested has the functions that make nested values and read them. It reports
-// whether it knows the function.
-func applyToNested(c *expr.Call, args []any) (v any, ok bool, err error) {
-	switch c.Func.Name {
-	case "ROW", "ARRAY":
-		return Nested(args), true, nil
-	case "MAP":
-		var all Nested
-		for i := 0; i+1 < len(args); i += 2 {
-			if args[i] == nil {
-				return nil, true, errs.New(errs.Data, c.At, "a key of a MAP is NULL")
+// nested are the functions that make nested values and read them.
+func nested() map[string]definition {
+	made := func(c call) (any, error) { return Nested(c.args), nil }
+	return map[string]definition{
+		"ROW":   made,
+		"ARRAY": made,
+		"MAP": func(c call) (any, error) {
+			var all Nested
+			for i := 0; i+1 < len(c.args); i += 2 {
+				if c.args[i] == nil {
+					return nil, errs.New(errs.Data, c.At, "a key of a MAP is NULL")
+				}
+				all = append(all, Nested{c.args[i], c.args[i+1]})
 			}
-			all = append(all, Nested{args[i], args[i+1]})
-		}
-		return entries(c.T, all), true, nil
+			return entries(c.T, all), nil
+		},
+		function.Field: func(c call) (any, error) {
+			if c.args[0] == nil {
+				return nil, nil
+			}
+			return c.args[0].(Nested)[c.int(1)], nil
+		},
+		function.Item: func(c call) (any, error) { return itemAt(c.typ(0), c.args[0].(Nested), c.args[1]), nil },
+		"CARDINALITY": func(c call) (any, error) { return cardinality(c.typ(0), c.args[0].(Nested)), nil },
+		"ELEMENT": func(c call) (any, error) {
+			switch of := c.args[0].(Nested); len(of) {
+			case 0:
+				return nil, nil
+			case 1:
+				return of[0], nil
+			default:
+				return nil, errs.New(errs.Data, c.At, "ELEMENT of an ARRAY of %d elements", len(of))
+			}
+		},
+		"ARRAY_CONTAINS": func(c call) (any, error) {
+			if c.args[0] == nil {
+				return nil, nil
+			}
+			return slices.ContainsFunc(c.args[0].(Nested), func(x any) bool { return order(x, c.args[1]) == 0 }), nil
+		},
 	}
-	if len(args) == 0 {
-		return nil, false, nil
-	}
-	of, ok := args[0].(Nested)
-	if args[0] == nil && c.Args[0].Type().IsNested() {
-		ok = true
-	}
-	if !ok {
-		return nil, false, nil
-	}
-	switch c.Func.Name {
-	case function.Field:
-		if of == nil {
-			return nil, true, nil
-		}
-		return of[args[1].(int64)], true, nil
-	case function.Item:
-		return itemAt(c.Args[0].Type(), of, args[1]), true, nil
-	case "CARDINALITY":
-		if args[0] == nil {
-			return nil, true, nil
-		}
-		return cardinality(c.Args[0].Type(), of), true, nil
-	case "ELEMENT":
-		switch len(of) {
-		case 0:
-			return nil, true, nil
-		case 1:
-			return of[0], true, nil
-		}
-		return nil, true, errs.New(errs.Data, c.At, "ELEMENT of an ARRAY of %d elements", len(of))
-	case "ARRAY_CONTAINS":
-		if args[0] == nil {
-			return nil, true, nil
-		}
-		return slices.ContainsFunc(of, func(x any) bool { return order(x, args[1]) == 0 }), true, nil
-	}
-	return nil, false, nil
 }
 
 // itemAt is the element at a position from 1, or the value of a key. Where there is
 // none it is NULL.
 func itemAt(t sqltype.Type, of Nested, at any) any {
-	if at == nil {
-		return nil
-	}
 	if t.ID == sqltype.Array {
 		if i := at.(int64); i >= 1 && i <= int64(len(of)) {
 			return of[i-1]
@@ -243,13 +228,13 @@ func cardinality(t sqltype.Type, of Nested) int64 {
 
 // convertNested casts part by part. One part that has no form in its type leaves the
 // value without one.
-func convertNested(c *expr.Cast, v Nested, from, to sqltype.Type) (any, bool, error) {
+func convertNested(c *expr.Cast, v Nested, from, to sqltype.Type, zone *time.Location) (any, bool, error) {
 	types, want := from.Children(), to.Children()
 	part := func(i int, x any) (any, bool, error) {
 		if x == nil {
 			return nil, true, nil
 		}
-		return convert(c, x, types[i], want[i])
+		return convert(c, x, types[i], want[i], zone)
 	}
 	out := make(Nested, len(v))
 	for i, x := range v {
@@ -275,21 +260,6 @@ func convertNested(c *expr.Cast, v Nested, from, to sqltype.Type) (any, bool, er
 		out = entries(to, out)
 	}
 	return out, true, nil
-}
-
-// textOfNested is the text form of a nested value, where the reference knows those of
-// its parts.
-func textOfNested(v Nested, t sqltype.Type) (string, bool) {
-	known := true
-	s := joined(t, v, func(t sqltype.Type, v any) string {
-		if v == nil {
-			return "NULL"
-		}
-		s, ok := text(v, t)
-		known = known && ok
-		return s
-	})
-	return s, known
 }
 
 // nullWithin reports whether a value has NULL inside where its type has none. Only with

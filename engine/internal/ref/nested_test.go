@@ -77,7 +77,7 @@ func evaluateNested(t *testing.T, e *engine.Engine, sql string) (string, error) 
 	if err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
-	r, err := ref.Evaluate(p, nestedTables)
+	r, err := ref.Evaluate(p, ref.Input{Tables: nestedTables})
 	if err != nil {
 		return "", err
 	}

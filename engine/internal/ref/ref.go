@@ -8,37 +8,64 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
-// Row is a row of a table, whose rows are a multiset: their order means nothing,
-// equal rows count apart. A value is nil for NULL, else a bool, an int64 (integers,
-// dates, times, intervals), a float64 (FLOAT and DOUBLE), a *big.Rat (DECIMAL), a
-// string, a []byte or a Nested. Rows and values are never changed.
+// Row is a row of a table, whose rows are a multiset: equal rows count apart. A value is
+// nil for NULL, else a bool, an int64 (integers, dates, times, intervals), a float64
+// (FLOAT and DOUBLE), a *big.Rat (DECIMAL), a string, a []byte or a Nested. Rows and
+// values are never changed.
 type Row []any
 
 // Tables gives the rows of a table that is scanned: all columns of the connector's
-// schema, after all its changes. An upsert table has the last row of each key.
+// schema, after all its changes. An upsert table has the last row of each key. Rows of a
+// table that is only added to are in the order in which they came.
 type Tables func(n *plan.Scan) ([]Row, error)
 
-// Result is what a root of a plan comes to.
-type Result struct {
-	Schema sqltype.Schema
-	Rows   []Row
-	// Take is how many of Rows there are when the query leaves open which ones, as
-	// LIMIT does; -1 means all.
-	Take int
+// Input is what a plan is evaluated on.
+type Input struct {
+	Tables Tables
+	Now    time.Time      // of the clock, which stands still
+	Zone   *time.Location // of the session, where the plan does not say it yet; nil is UTC
 }
 
+// Result is what a root of a plan comes to. When rows alone do not decide it, as with a
+// LIMIT without an order, it is one of several, and Rule says how to tell one.
+type Result struct {
+	Schema sqltype.Schema
+	Rule   Rule
+	// Rows are the result or, by Choice, those that it is chosen from: Take of them, the
+	// first Sure among them. Take is -1 by any other rule.
+	Rows       []Row
+	Take, Sure int
+	// Open are the columns that the rule Columns leaves open.
+	Open []bool
+	// Arrived is the result when all rows come one after the other, in the order of
+	// Tables. Only when InOrder is set does that order leave nothing open.
+	Arrived []Row
+	InOrder bool
+}
+
+// Rule says what is known of a result.
+type Rule uint8
+
+const (
+	Exactly  Rule = iota // it has the rows Rows
+	Choice               // it has Take of the rows Rows, the first Sure among them
+	Columns              // it has the rows Rows but for their columns Open
+	Anything             // it has rows of the schema
+)
+
 // Evaluate computes the roots of a plan, one Result each, whichever passes of the
-// planner it has gone through. A result that the rows alone do not decide, as that of
-// NOW(), is an error of code errs.Unsupported; errors of values have the codes that
-// the engine gives them.
-func Evaluate(p *plan.Plan, tables Tables) ([]Result, error) {
-	e := evaluator{tables}
+// planner it has gone through. What the reference has no version of is an error of code
+// errs.Unsupported; errors of values have the codes that the engine gives them.
+func Evaluate(p *plan.Plan, in Input) ([]Result, error) {
+	e := evaluator{in}
 	out := make([]Result, len(p.Roots))
 	for i, root := range p.Roots {
 		r, err := e.root(root)
@@ -51,7 +78,7 @@ func Evaluate(p *plan.Plan, tables Tables) ([]Result, error) {
 }
 
 type evaluator struct {
-	tables Tables
+	in Input
 }
 
 func unsupported(n interface{ Pos() errs.Position }, format string, args ...any) error {
@@ -59,71 +86,99 @@ func unsupported(n interface{ Pos() errs.Position }, format string, args ...any)
 }
 
 func (e evaluator) root(n plan.Node) (Result, error) {
-	in := n.Inputs()[0]
 	out := Result{Schema: n.Schema(), Take: -1}
-	limit, ok := below(in).(*plan.Limit)
-	if ok {
-		in = limit.Input
-	}
-	var err error
-	if out.Rows, err = e.rows(in); err != nil {
+	t, err := e.table(n.Inputs()[0])
+	if err != nil {
 		return out, err
 	}
-	if ok {
-		out.Take = limited(limit, len(out.Rows))
-	}
 	if sink, ok := n.(*plan.Sink); ok {
-		out.Rows, err = written(sink, out.Rows)
-	}
-	return out, err
-}
-
-// below looks through exchanges.
-func below(n plan.Node) plan.Node {
-	for {
-		x, ok := n.(*plan.Exchange)
-		if !ok {
-			return n
+		if t, err = toSink(sink, t); err != nil {
+			return out, err
 		}
-		n = x.Input
 	}
+	out.Rows, out.Arrived, out.Open, out.InOrder = t.rows, t.rows, t.open, !t.unordered
+	switch {
+	case t.choice != nil:
+		out.Rule, out.Rows, out.Take, out.Sure = Choice, t.choice.rows, t.choice.take, t.choice.sure
+	case t.some:
+		out.Rule = Anything
+	case slices.Contains(t.open, true):
+		out.Rule = Columns
+	}
+	return out, nil
 }
 
-// limited is how many of n rows a LIMIT lets through.
-func limited(l *plan.Limit, n int) int {
-	return int(min(max(int64(n)-l.Offset, 0), l.Count))
+// table is what leaves a node: rows, and what they owe to the order in which rows came.
+type table struct {
+	rows    []Row
+	inOrder bool   // the rows are in the order in which they come
+	open    []bool // columns whose values depend on an order
+	some    bool   // which rows there are depends on an order
+	// unordered says that an order on which something depends is not that of the tables.
+	unordered bool
+	choice    *choice // why some is set, if it is a LIMIT alone
 }
 
-// rows is the table that leaves n.
-func (e evaluator) rows(n plan.Node) ([]Row, error) {
-	ins := make([][]Row, len(n.Inputs()))
+// choice is what a LIMIT chooses from: take of the rows, the first sure of them among
+// them.
+type choice struct {
+	rows       []Row
+	take, sure int
+}
+
+// ordered notes that something depends on the order in which t's rows came.
+func (t *table) ordered(in table) { t.unordered = t.unordered || !in.inOrder }
+
+// opens reports whether an expression over t depends on an order.
+func (t table) opens(es ...expr.Expr) bool {
+	return slices.ContainsFunc(es, func(x expr.Expr) bool { return x != nil && t.opensColumns(expr.Columns(x)) })
+}
+
+func (t table) opensColumns(cols []int) bool {
+	return slices.ContainsFunc(cols, func(c int) bool { return t.open[c] })
+}
+
+// after is a table of n columns that is computed of others, without rows yet. It owes
+// to orders what they owe.
+func after(n int, ins ...table) table {
+	out := table{open: make([]bool, n)}
+	for _, t := range ins {
+		out.some = out.some || t.some
+		out.unordered = out.unordered || t.unordered
+	}
+	return out
+}
+
+// table is the table that leaves n.
+func (e evaluator) table(n plan.Node) (table, error) {
+	ins := make([]table, len(n.Inputs()))
 	for i, in := range n.Inputs() {
 		var err error
-		if ins[i], err = e.rows(in); err != nil {
-			return nil, err
+		if ins[i], err = e.table(in); err != nil {
+			return table{}, err
 		}
 	}
 	switch n := n.(type) {
 	case *plan.Scan:
 		return e.scan(n)
 	case *plan.Values:
-		return values(n)
+		return e.values(n)
 	case *plan.Calc:
-		return calc(n, ins[0])
+		return e.calc(n, ins[0])
 	case *plan.Union:
-		return slices.Concat(ins...), nil
+		return union(n, ins), nil
 	case *plan.Expand:
 		return expand(n, ins[0]), nil
 	case *plan.Sort:
-		return sorted(n, ins[0])
+		return sorted(n, ins[0]), nil
 	case *plan.SetOperation:
 		return setOperation(n, ins[0], ins[1]), nil
 	case *plan.Aggregate:
-		return aggregate(n, ins[0])
+		return e.aggregate(n, ins[0])
 	case *plan.Join:
-		return join(n, ins[0], ins[1])
+		return e.join(n, ins[0], ins[1])
 	case *plan.Limit:
-		return limit(n, ins[0])
+		return limited(n, ins[0], nil, n.Offset, n.Count), nil
 	case *plan.Exchange:
 		return ins[0], nil
 	case *plan.ToChangelog:
@@ -131,25 +186,23 @@ func (e evaluator) rows(n plan.Node) ([]Row, error) {
 	case *plan.FromChangelog:
 		return fromChangelog(n, ins[0])
 	case *plan.Normalize:
-		return keyed(n, n.Keys, ins[0])
+		return keyed(n, n.Keys, plan.KeepLast, ins[0])
 	case *plan.Materialize:
-		return keyed(n, n.Keys, ins[0])
+		return keyed(n, n.Keys, n.Keep, ins[0])
 	case *plan.Consolidate:
-		return keyed(n, n.Keys, ins[0])
+		return keyed(n, n.Keys, plan.KeepLast, ins[0])
 	}
-	return nil, unsupported(n, "operator %s", n.Op())
+	return table{}, unsupported(n, "operator %s", n.Op())
 }
 
-func (e evaluator) scan(n *plan.Scan) ([]Row, error) {
-	all, err := e.tables(n)
-	if err != nil {
-		return nil, err
+func (e evaluator) scan(n *plan.Scan) (table, error) {
+	all, err := e.in.Tables(n)
+	out := after(len(n.Columns))
+	out.inOrder = n.Source.Mode().InsertOnly()
+	for _, r := range all {
+		out.rows = append(out.rows, project(r, n.Columns))
 	}
-	out := make([]Row, len(all))
-	for i, r := range all {
-		out[i] = project(r, n.Columns)
-	}
-	return out, nil
+	return out, err
 }
 
 func project(r Row, cols []int) Row {
@@ -160,28 +213,46 @@ func project(r Row, cols []int) Row {
 	return out
 }
 
-func values(n *plan.Values) ([]Row, error) {
-	out := make([]Row, len(n.Rows))
-	for i, exprs := range n.Rows {
-		var err error
-		if out[i], err = evalAll(exprs, nil); err != nil {
-			return nil, err
+func (e evaluator) values(n *plan.Values) (table, error) {
+	out := after(len(n.Schema()))
+	out.inOrder = true
+	for _, exprs := range n.Rows {
+		row, err := e.evalAll(exprs, nil)
+		if err != nil {
+			return out, err
 		}
+		out.rows = append(out.rows, row)
 	}
 	return out, nil
 }
 
-func calc(n *plan.Calc, in []Row) ([]Row, error) {
+func (e evaluator) calc(n *plan.Calc, in table) (table, error) {
+	out := after(len(n.Exprs), in)
+	out.inOrder = in.inOrder
+	out.some = out.some || in.opens(n.Filter)
+	for i, x := range n.Exprs {
+		out.open[i] = in.opens(x)
+	}
+	var err error
+	if out.rows, err = e.calcRows(n, in.rows); err == nil && in.choice != nil && n.Filter == nil {
+		c := *in.choice
+		c.rows, err = e.calcRows(n, c.rows)
+		out.choice = &c
+	}
+	return out, err
+}
+
+func (e evaluator) calcRows(n *plan.Calc, in []Row) ([]Row, error) {
 	var out []Row
 	for _, r := range in {
-		pass, err := holds(n.Filter, r)
+		pass, err := e.holds(n.Filter, r)
 		if err != nil {
 			return nil, err
 		}
 		if !pass {
 			continue
 		}
-		row, err := evalAll(n.Exprs, r)
+		row, err := e.evalAll(n.Exprs, r)
 		if err != nil {
 			return nil, err
 		}
@@ -190,31 +261,50 @@ func calc(n *plan.Calc, in []Row) ([]Row, error) {
 	return out, nil
 }
 
-// limit refuses to choose: which rows come first, a table does not say.
-func limit(n *plan.Limit, in []Row) ([]Row, error) {
-	take := limited(n, len(in))
-	types := n.Schema().Types()
-	for _, r := range in {
-		if take > 0 && take < len(in) && Key(types, r) != Key(types, in[0]) {
-			return nil, unsupported(n, "order by which LIMIT could choose")
+func union(n *plan.Union, ins []table) table {
+	out := after(len(n.Schema()), ins...)
+	out.inOrder = len(ins) == 1 && ins[0].inOrder
+	for _, in := range ins {
+		out.rows = append(out.rows, in.rows...)
+		for c, open := range in.open {
+			out.open[c] = out.open[c] || open
 		}
 	}
-	return in[:take], nil
+	return out
 }
 
-// keyed passes on a table that has a key; of several rows of one key it could not
-// say which is the last.
-func keyed(n plan.Node, key []int, in []Row) ([]Row, error) {
+// keyed passes on a table that has a key. Of several rows of one key one stays.
+func keyed(n plan.Node, key []int, keep plan.Keep, in table) (table, error) {
+	out := after(len(in.open), in)
+	copy(out.open, in.open)
+	out.some = out.some || in.opensColumns(key)
+	out.choice = in.choice
 	types := n.Schema().Project(key).Types()
-	seen := map[string]bool{}
-	for _, r := range in {
+	at := map[string]int{}
+	for _, r := range in.rows {
 		k := Key(types, project(r, key))
-		if seen[k] {
-			return nil, unsupported(n, "order by which %s could choose", n.Op())
+		i, has := at[k]
+		if !has {
+			at[k] = len(out.rows)
+			out.rows = append(out.rows, r)
+			continue
 		}
-		seen[k] = true
+		if all := n.Schema().Types(); Key(all, r) == Key(all, out.rows[i]) {
+			continue
+		}
+		switch keep {
+		case plan.KeepLast:
+			out.rows[i] = r
+		case plan.KeepOnly:
+			return out, errs.New(errs.Data, n.Pos(), "two rows with one key")
+		}
+		for c := range out.open { // of the row only the key is sure
+			out.open[c] = out.open[c] || !slices.Contains(key, c)
+		}
+		out.ordered(in)
+		out.choice = nil
 	}
-	return in, nil
+	return out, nil
 }
 
 // Key is a text that two rows share when they are equal as groups are: NULL is

@@ -1,18 +1,23 @@
 package ref
 
-import "github.com/weirdb/weir/engine/internal/plan"
+import (
+	"slices"
+
+	"github.com/weirdb/weir/engine/internal/plan"
+)
 
 // setOperation is INTERSECT and EXCEPT: a row of the left is matched with an equal
 // one of the right that is not matched yet. Without ALL both sides are sets.
-func setOperation(n *plan.SetOperation, left, right []Row) []Row {
+func setOperation(n *plan.SetOperation, left, right table) table {
+	out := after(len(n.Schema()), left, right)
+	out.some = out.some || slices.Contains(left.open, true) || slices.Contains(right.open, true)
 	types := n.Schema().Types()
 	free := map[string]int{}
-	for _, r := range right {
+	for _, r := range right.rows {
 		free[Key(types, r)]++
 	}
-	var out []Row
 	seen := map[string]bool{}
-	for _, l := range left {
+	for _, l := range left.rows {
 		k := Key(types, l)
 		matched := free[k] > 0
 		switch {
@@ -23,7 +28,7 @@ func setOperation(n *plan.SetOperation, left, right []Row) []Row {
 		}
 		seen[k] = true
 		if matched != n.Except {
-			out = append(out, l)
+			out.rows = append(out.rows, l)
 		}
 	}
 	return out

@@ -1,7 +1,6 @@
 package ref
 
 import (
-	"bytes"
 	"slices"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -9,9 +8,23 @@ import (
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
-// written is the rows as a table takes them. Which of several rows of one key stays is
+// toSink is the rows as a table takes them. Which of several rows of one key stays is
 // the caller's question.
-func written(n *plan.Sink, in []Row) ([]Row, error) {
+func toSink(n *plan.Sink, in table) (table, error) {
+	out := in
+	out.some = out.some || in.opensColumns(n.NotNull) && n.DropNull
+	var err error
+	if out.rows, err = sinkRows(n, in.rows); err == nil && in.choice != nil {
+		c := *in.choice
+		c.rows, err = sinkRows(n, c.rows)
+		if out.choice = &c; len(c.rows) < len(in.choice.rows) {
+			out.choice = nil
+		}
+	}
+	return out, err
+}
+
+func sinkRows(n *plan.Sink, in []Row) ([]Row, error) {
 	types := n.Schema().Types()
 	var out []Row
 	for _, r := range in {
@@ -50,19 +63,4 @@ func nullWhereNone(n *plan.Sink, types []sqltype.Type, r Row) (column int, ok bo
 		}
 	}
 	return 0, false
-}
-
-// ofLength cuts a string to the length of its type, and fills it up when that is fixed.
-func ofLength(v any, t sqltype.Type) any {
-	switch x := v.(type) {
-	case string:
-		return toLength(x, t)
-	case []byte:
-		x = bytes.Clone(x[:min(len(x), t.Precision)])
-		if t.ID == sqltype.Binary {
-			x = append(x, make([]byte, t.Precision-len(x))...)
-		}
-		return x
-	}
-	return v
 }

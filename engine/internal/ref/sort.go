@@ -7,23 +7,78 @@ import (
 	"github.com/weirdb/weir/engine/internal/plan"
 )
 
-// sorted is ORDER BY with LIMIT and OFFSET. It refuses to choose between different
-// rows that are equal in the order.
-func sorted(n *plan.Sort, in []Row) ([]Row, error) {
-	out := slices.Clone(in)
-	slices.SortStableFunc(out, func(a, b Row) int { return inOrder(n.Order, a, b) })
+// sorted is ORDER BY with LIMIT and OFFSET.
+func sorted(n *plan.Sort, in table) table {
+	in.rows = slices.Clone(in.rows)
+	slices.SortStableFunc(in.rows, func(a, b Row) int { return inOrder(n.Order, a, b) })
+	return limited(n, in, n.Order, n.Offset, n.Count)
+}
+
+// limited takes rows from an offset on. Which they are is open when different rows that
+// are equal in the order, all of them without one, stand on both sides of a cut.
+func limited(n plan.Node, in table, order []plan.SortKey, offset, count int64) table {
+	out := after(len(in.open), in)
+	copy(out.open, in.open)
+	rows := in.rows
+	from := int(min(offset, int64(len(rows))))
+	to := from + int(min(count, math.MaxInt64-offset, int64(len(rows)-from)))
+	out.rows = rows[from:to]
+	if from == to || from == 0 && to == len(rows) {
+		if from == 0 && to == len(rows) {
+			out.choice = in.choice
+		}
+		out.inOrder = in.inOrder && order == nil
+		return out
+	}
+	for _, k := range order {
+		out.some = out.some || in.open[k.Column]
+	}
+	if len(order) == 0 {
+		out.inOrder = in.inOrder
+		out.some = out.some || slices.Contains(in.open, true)
+	}
 	types := n.Schema().Types()
-	from := int(min(n.Offset, int64(len(out))))
-	to := from + int(min(n.Count, math.MaxInt64-n.Offset, int64(len(out)-from)))
+	peers := func(at int) (first, last int) { // the rows that are equal to that one in the order
+		first, last = at, at+1
+		for first > 0 && inOrder(order, rows[first-1], rows[at]) == 0 {
+			first--
+		}
+		for last < len(rows) && inOrder(order, rows[last], rows[at]) == 0 {
+			last++
+		}
+		return first, last
+	}
+	var sure, ties []Row
+	first, last := from, to
 	for _, cut := range []int{from, to} {
-		if cut == 0 || cut == len(out) || from == to {
+		if cut == 0 || cut == len(rows) || inOrder(order, rows[cut-1], rows[cut]) != 0 {
 			continue
 		}
-		if a, b := out[cut-1], out[cut]; inOrder(n.Order, a, b) == 0 && Key(types, a) != Key(types, b) {
-			return nil, unsupported(n, "order by which LIMIT could choose")
+		a, b := peers(cut)
+		if !slices.ContainsFunc(rows[a:b], func(r Row) bool { return Key(types, r) != Key(types, rows[a]) }) {
+			continue
+		}
+		if cut == from {
+			first = min(b, to)
+			ties = append(ties, rows[a:b]...)
+		}
+		if cut == to && (first == from || a >= first) {
+			last = max(a, from)
+			ties = append(ties, rows[a:b]...)
 		}
 	}
-	return out[from:to], nil
+	if len(ties) == 0 {
+		return out
+	}
+	if first < last {
+		sure = rows[first:last]
+	}
+	if !out.some && !slices.Contains(in.open, true) && in.choice == nil {
+		out.choice = &choice{rows: slices.Concat(sure, ties), take: to - from, sure: len(sure)}
+	}
+	out.some = true
+	out.ordered(in)
+	return out
 }
 
 // inOrder compares two rows by the keys of an order.

@@ -180,12 +180,7 @@ func rational(v any) *big.Rat {
 // the type's range.
 func fit(r *big.Rat, t sqltype.Type) (any, bool) {
 	if t.ID == sqltype.Decimal {
-		scaled := new(big.Rat).Mul(r, new(big.Rat).SetInt(tenTo(t.Scale)))
-		half := big.NewRat(1, 2)
-		if r.Sign() < 0 {
-			half.Neg(half)
-		}
-		whole := truncate(scaled.Add(scaled, half))
+		whole := roundHalf(new(big.Rat).Mul(r, new(big.Rat).SetInt(tenTo(t.Scale))))
 		if whole.CmpAbs(tenTo(t.Precision)) >= 0 {
 			return nil, false
 		}
@@ -205,11 +200,14 @@ func truncate(r *big.Rat) *big.Int { return new(big.Int).Quo(r.Num(), r.Denom())
 // approximate makes a number a FLOAT or DOUBLE.
 func approximate(v any, t sqltype.Type) float64 {
 	f, ok := v.(float64)
-	if !ok {
-		f, _ = rational(v).Float64()
-	}
-	if t.ID == sqltype.Float {
+	switch {
+	case t.ID == sqltype.Float && ok:
 		return float64(float32(f))
+	case t.ID == sqltype.Float:
+		f, _ := rational(v).Float32()
+		return float64(f)
+	case !ok:
+		f, _ = rational(v).Float64()
 	}
 	return f
 }

@@ -27,8 +27,11 @@ type Schedule struct {
 	// StopAfter, when set, stops the graph at the end of that epoch, before its
 	// sources have ended.
 	StopAfter uint64
-	Hooks     exec.Hooks
-	Faults    exec.Faults
+	// Clock is the time in milliseconds since 1970 from the end of an epoch on, and
+	// before the first that of epoch 0. Without one it is the number of the epoch.
+	Clock  func(epoch uint64) int64
+	Hooks  exec.Hooks
+	Faults exec.Faults
 }
 
 // inFlight is the number of epochs that may be ended and not passed by all tasks.
@@ -76,6 +79,9 @@ func (s *schedule) run() error {
 	if s.Parallelism == 0 {
 		s.Parallelism = 2
 	}
+	if s.Clock == nil {
+		s.Clock = func(epoch uint64) int64 { return int64(epoch) }
+	}
 	batch := s.BatchSize
 	if batch == 0 {
 		batch = 1 + s.rand.IntN(5)
@@ -86,7 +92,7 @@ func (s *schedule) run() error {
 	program, err := exec.Build(ctx, s.Graph, exec.Options{
 		Parallelism: s.Parallelism, BatchSize: batch, ChannelSize: 1 << s.rand.IntN(3), NewPool: s.newPool,
 		Hooks: s.Hooks, Ended: func(*exec.Reader) { s.reading-- }, Passed: s.taskPassed,
-		Soft: true, Rand: s.rand, Faults: s.Faults,
+		Now: s.Clock(0), Soft: true, Rand: s.rand, Faults: s.Faults,
 	})
 	if err != nil {
 		return err
@@ -194,7 +200,7 @@ func (s *schedule) endEpoch(ctx context.Context) {
 	}
 	s.full = false
 	number := s.epoch.Number
-	m := exec.Mark{Now: int64(number), Last: s.reading == 0 || number == s.StopAfter}
+	m := exec.Mark{Now: s.Clock(number), Last: s.reading == 0 || number == s.StopAfter}
 	if m.Last {
 		s.last = number
 		s.epoch.End(m, false, nil)
