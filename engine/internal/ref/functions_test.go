@@ -387,6 +387,31 @@ func TestFunctionsAgreeWithTheEngine(t *testing.T) {
 	}
 }
 
+// Every aggregate of the registry is one that the reference computes.
+func TestAggregatesAreDefined(t *testing.T) {
+	schema := sqltype.Schema{{Name: "s", Type: sqltype.StringType}, {Name: "n", Type: sqltype.IntType}}
+	rows := []Row{{"a", int64(1)}, {"b", int64(2)}}
+	for _, name := range function.Names() {
+		f, ok := function.LookupAggregate(name)
+		if !ok {
+			continue
+		}
+		var a *expr.Aggregate
+		err := function.ErrMismatch
+		for i := range schema {
+			if err != nil {
+				a, err = expr.NewAggregate(f, errs.Position{}, false, nil, expr.NewColumn(schema, i, errs.Position{}))
+			}
+		}
+		if err == nil {
+			_, _, err = evaluator{}.over(a, rows)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestCastsAgreeWithTheEngine(t *testing.T) {
 	c := newTrialCall(rand.New(rand.NewPCG(1, 6)))
 	failed := 0
