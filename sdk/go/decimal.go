@@ -96,7 +96,12 @@ func (d Decimal) Mul(e Decimal) (product Decimal, ok bool) {
 // what amount times rate gives in the amount's scale. Digits are 0 to 38.
 func (d Decimal) MulRound(e Decimal, digits int, mode Rounding) (result Decimal, ok bool) {
 	x, y := d.magnitude(), e.magnitude()
-	quo, rem, by := x.mul(y).divPow10(digits)
+	if x.hi|y.hi == 0 && digits < len(pow10s) {
+		hi, lo := bits.Mul64(x.lo, y.lo)
+		return uint128{hi, lo}.cut(digits, d.hi^e.hi < 0, mode)
+	}
+	by := pow10(digits)
+	quo, rem := x.mul(y).div(by)
 	return quo.round(rem, by, d.hi^e.hi < 0, mode)
 }
 
@@ -114,10 +119,17 @@ func (d Decimal) QuoRound(e Decimal, digits int, mode Rounding) (result Decimal,
 // Rescale is the number d, of scale from, in scale to, rounded where digits are
 // lost. Scales are 0 to 38.
 func (d Decimal) Rescale(from, to int, mode Rounding) (result Decimal, ok bool) {
-	if to >= from {
-		return d.magnitude().mul(pow10(to-from)).round(uint128{}, uint128{0, 1}, d.hi < 0, mode)
+	m, negative := d.magnitude(), d.hi < 0
+	switch {
+	case to < from && from-to < len(pow10s):
+		return m.cut(from-to, negative, mode)
+	case to < from:
+		return d.MulRound(DecimalOf(1), from-to, mode)
+	case m.hi == 0 && to-from < len(pow10s):
+		hi, lo := bits.Mul64(m.lo, pow10s[to-from])
+		return uint128{hi, lo}.decimal(negative)
 	}
-	return d.MulRound(DecimalOf(1), from-to, mode)
+	return m.mul(pow10(to-from)).round(uint128{}, uint128{0, 1}, negative, mode)
 }
 
 // Round is d, of the given scale, rounded to fewer digits after the point; the

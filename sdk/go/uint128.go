@@ -29,6 +29,56 @@ func (x uint128) less(y uint128) bool {
 
 func (x uint128) isZero() bool { return x.hi|x.lo == 0 }
 
+// divWord is x / y with the remainder. Where the hardware can, it divides there:
+// WebAssembly divides words, but not two words by one.
+func (x uint128) divWord(y uint64) (quo uint128, rem uint64) {
+	if x.hi == 0 {
+		return uint128{0, x.lo / y}, x.lo % y
+	}
+	quo.hi, rem = x.hi/y, x.hi%y
+	if y>>32 != 0 {
+		quo.lo, rem = bits.Div64(rem, x.lo, y)
+		return quo, rem
+	}
+	a := rem<<32 | x.lo>>32
+	b := a%y<<32 | x.lo&(1<<32-1)
+	quo.lo = a/y<<32 | b/y
+	return quo, b % y
+}
+
+// cut is x / 10^n, rounded, with a sign. n is less than the number of pow10s.
+func (x uint128) cut(n int, negative bool, mode Rounding) (Decimal, bool) {
+	by := pow10s[n]
+	quo, rem := x.divWord(by)
+	if rem != 0 {
+		half := 0 // rem is less than, as much as or more than half of by
+		if rest := by - rem; rem < rest {
+			half = -1
+		} else if rem > rest {
+			half = 1
+		}
+		if mode.up(quo.lo&1 == 1, negative, half) {
+			quo.lo++
+			if quo.lo == 0 {
+				quo.hi++
+			}
+		}
+	}
+	return quo.decimal(negative)
+}
+
+// decimal is x with a sign, if it fits.
+func (x uint128) decimal(negative bool) (Decimal, bool) {
+	d := Decimal{x.lo, int64(x.hi)}
+	if d.hi < 0 {
+		return Decimal{}, false
+	}
+	if negative {
+		d = d.Neg()
+	}
+	return d, true
+}
+
 // mul is x * y.
 func (x uint128) mul(y uint128) (z uint256) {
 	if x.hi|y.hi == 0 {
@@ -49,16 +99,6 @@ func (x uint128) mul(y uint128) (z uint256) {
 	z[2], carry = bits.Add64(z[2], l, 0)
 	z[3], _ = bits.Add64(z[3], h, carry)
 	return z
-}
-
-// divPow10 is z / 10^n with the remainder, and 10^n itself.
-func (z uint256) divPow10(n int) (quo uint256, rem, by uint128) {
-	by = pow10(n)
-	if n == 0 {
-		return z, uint128{}, by
-	}
-	quo, rem = z.div(by)
-	return quo, rem, by
 }
 
 // div is z / y with the remainder, by division of the words. y is not zero.
@@ -142,15 +182,8 @@ func (z uint256) round(rem, by uint128, negative bool, mode Rounding) (Decimal, 
 		var carry uint64
 		x.lo, carry = bits.Add64(x.lo, 1, 0)
 		x.hi += carry
-		if int64(x.hi) < 0 {
-			return Decimal{}, false
-		}
 	}
-	d := Decimal{x.lo, int64(x.hi)}
-	if negative {
-		d = d.Neg()
-	}
-	return d, true
+	return x.decimal(negative)
 }
 
 // half compares rem with half of by: -1, 0, +1.
