@@ -75,6 +75,12 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 		}
 	case parse.ShowFunctions:
 		column, names = "function name", s.Functions(!stmt.User)
+		if len(in) > 0 {
+			if err := s.Catalog().Has(catalog.Identifier{Catalog: cat, Database: db}, in.Pos()); err != nil {
+				return nil, err
+			}
+			names = s.In(cat, db).Functions(!stmt.User)
+		}
 	case parse.ShowCurrentCatalog:
 		column, names = "current catalog name", []string{cat}
 	case parse.ShowCurrentDatabase:

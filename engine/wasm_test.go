@@ -323,6 +323,12 @@ func TestFunctionsBelongToDatabases(t *testing.T) {
 	if got := oneRow(t, e, "SELECT d.root(4)"); got != "2" {
 		t.Errorf("d.root(4) is %s", got)
 	}
+	if got := oneRow(t, e, "SHOW USER FUNCTIONS FROM d"); got != "root" {
+		t.Errorf("SHOW USER FUNCTIONS FROM d: %s", got)
+	}
+	if _, err := texts(t, e, "SHOW FUNCTIONS FROM none"); errs.CodeOf(err) != errs.NotFound {
+		t.Errorf("SHOW FUNCTIONS FROM none: %v", err)
+	}
 	if _, err := texts(t, e, "SELECT root(4)"); errs.CodeOf(err) != errs.NotFound {
 		t.Errorf("root(4): %v", err)
 	}

@@ -10,18 +10,18 @@ import (
 // Branches are evaluated only on the rows that reach them, so that a condition
 // guards what stands behind it from errors.
 
-// cheap reports whether e cannot fail and costs little, so that it may be computed on
+// Cheap reports whether e cannot fail and costs little, so that it may be computed on
 // rows that do not need it.
-func cheap(e Expr) bool {
+func Cheap(e Expr) bool {
 	switch e := e.(type) {
 	case *Column, *Literal:
 		return true
 	case *Cast:
 		from := e.Arg.Type()
-		return cheap(e.Arg) && from.IsInteger() && e.T.IsInteger() && from.ID <= e.T.ID
+		return Cheap(e.Arg) && from.IsInteger() && e.T.IsInteger() && from.ID <= e.T.ID
 	case *Call:
 		for _, a := range e.Args {
-			if !cheap(a) {
+			if !Cheap(a) {
 				return false
 			}
 		}
@@ -42,7 +42,7 @@ func (c *compiler) compileJunction(e *Call) (node, error) {
 	args, err := c.compileAll(e.Args)
 	n := &junctionNode{args: args, or: e.Func.Lazy == function.LazyOr}
 	for _, a := range e.Args {
-		n.cheap = append(n.cheap, cheap(a))
+		n.cheap = append(n.cheap, Cheap(a))
 	}
 	return n, err
 }

@@ -267,7 +267,7 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 				c.Args[k] = arg // such as the separator of LISTAGG
 				continue
 			}
-			c.Args[k] = column(arg, arg.String())
+			c.Args[k] = column(g.guarded(arg, a.Filter), arg.String())
 		}
 		if a.Filter != nil {
 			c.Filter = column(a.Filter, a.Filter.String())
@@ -280,6 +280,19 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 		below, keys, aggs = g.expanded(in, keys, aggs, groupPos(s, g))
 	}
 	return newAggregate(below, keys, aggs, g.aggNames, groupPos(s, g)), nil
+}
+
+// guarded is the argument of an aggregate on the rows that pass its FILTER, if it might
+// fail on others. On those it is NULL.
+func (g *grouping) guarded(arg, filter expr.Expr) expr.Expr {
+	if filter == nil || expr.Cheap(arg) || !expr.Deterministic(filter) || slices.ContainsFunc(g.keys, func(k expr.Expr) bool { return expr.Equal(k, arg) }) {
+		return arg
+	}
+	e, err := expr.NewCase([]expr.When{{Cond: filter, Then: arg}}, nil, arg.Pos())
+	if err != nil {
+		panic("plan: an argument behind its FILTER: " + err.Error())
+	}
+	return e
 }
 
 // name names keys and aggregates as the SELECT list does, or as they are written.
