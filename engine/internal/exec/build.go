@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
@@ -25,11 +24,17 @@ type Options struct {
 	Now         int64               // processing time of the first epoch
 	Hooks       Hooks
 
-	// Ended is called when a reader has read everything, Passed when a task has
-	// passed on a mark, with what its sinks prepared at it. Both are called on the
-	// goroutine where it happens.
+	// Restored is where to go on; the zero value is the beginning.
+	Restored Restored
+
+	// Ended is called when a reader has read everything, Read at a checkpoint with the
+	// splits of which it has read more since the last, before it sends the mark. Passed is
+	// called when a task has passed on a mark, with what it has for the checkpoint,
+	// or nil when the mark asks for none. All are called on the goroutine where it
+	// happens; Read and Passed may be nil.
 	Ended  func(r *Reader)
-	Passed func(t *Task, m Mark, prepared []Prepared)
+	Read   func(r *Reader, m Mark, splits []SplitState)
+	Passed func(t *Task, m Mark, c *TaskCheckpoint)
 
 	// Soft channels do not block: for running all tasks on one goroutine.
 	Soft bool
@@ -201,6 +206,7 @@ func (b *builder) tasks() {
 		}
 		for shard, t := range ts {
 			in := newInstance(t, l.node, shard, l.shards)
+			in.restored = b.opt.Restored.Watermarks[l.node.ID]
 			t.instances = append(t.instances, in)
 			l.instances = append(l.instances, in)
 		}
@@ -264,17 +270,21 @@ func (b *builder) sources(ctx context.Context) error {
 		if err != nil {
 			return opError(l.node.Name, 0, err)
 		}
+		left, err := b.opt.Restored.left(l.node, all)
+		if err != nil {
+			return opError(l.node.Name, 0, err)
+		}
 		if l.node.Source.Bounded() {
-			shared := &splits{left: all}
+			shared := &splits{left: left}
 			for _, in := range l.instances {
 				b.reader(in, shared)
 			}
 			continue
 		}
-		for i := range max(len(all), l.shards) {
+		for i := range max(len(left), l.shards) {
 			own := &splits{}
-			if i < len(all) {
-				own.left = []connector.Split{all[i]}
+			if i < len(left) {
+				own.left = left[i : i+1]
 			}
 			b.reader(l.instances[i%l.shards], own)
 		}
@@ -288,12 +298,27 @@ func (b *builder) sources(ctx context.Context) error {
 func (b *builder) reader(in *instance, s *splits) {
 	b.Readers = append(b.Readers, &Reader{
 		node: in.node, shard: in.shard, index: len(b.Readers), splits: s, to: b.channel(in, 0),
-		pool: b.opt.NewPool(), limit: b.opt.BatchSize, hooks: &b.opt.Hooks, ended: b.opt.Ended,
+		pool: b.opt.NewPool(), limit: b.opt.BatchSize, hooks: &b.opt.Hooks, ended: b.opt.Ended, told: b.opt.Read,
 	})
 }
 
-// Open opens the tasks. After an error Close is called as well.
+// Open opens the tasks. opt.Memory is what the stores of all operators may take
+// together. After an error Close is called as well.
 func (p *Program) Open(ctx context.Context, opt state.Options) error {
+	stateful := int64(0)
+	for _, t := range p.Tasks {
+		for _, in := range t.instances {
+			if err := in.make(); err != nil {
+				return err
+			}
+			if in.stateful() {
+				stateful++
+			}
+		}
+	}
+	if opt.Memory > 0 {
+		opt.Memory = max(opt.Memory/max(stateful, 1), 1)
+	}
 	for _, t := range p.Tasks {
 		if err := t.Open(ctx, opt); err != nil {
 			return err

@@ -16,6 +16,9 @@ type Node struct {
 	ID string
 	// Name is what errors and metrics call the node, as "Join[4]".
 	Name string
+	// What says what a source reads, or an operator keeps state of: a query that is
+	// changed can go on with the state if that stays the same.
+	What string
 	// Source is read by readers that the job drives; Scan says which columns.
 	Source connector.Source
 	Scan   connector.Scan

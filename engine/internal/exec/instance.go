@@ -13,6 +13,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // instance is a node in one shard: its operator, its store, what it reads and
@@ -31,6 +32,8 @@ type instance struct {
 	sides map[string]*output
 	said  bool // idle, said the operator itself
 	open  bool
+
+	restored []Watermark // of the ports, as they were at the checkpoint to go on from
 
 	functions atomic.Pointer[function.Instances] // of rt, for metrics
 }
@@ -86,9 +89,10 @@ func (in *instance) reportInconsistent(n int64) {
 	}
 }
 
-// start makes and opens the operator.
-func (in *instance) start(ctx context.Context, opt state.Options) (err error) {
+// make makes the operator, once.
+func (in *instance) make() (err error) {
 	switch {
+	case in.op != nil:
 	case in.node.Source != nil:
 		in.op = scan{mode: in.node.Source.Mode()}
 	case in.node.Sink != nil:
@@ -98,6 +102,27 @@ func (in *instance) start(ctx context.Context, opt state.Options) (err error) {
 		if in.op, err = in.node.New(in.shard); err != nil {
 			return in.fail(err)
 		}
+	}
+	return nil
+}
+
+// stateful reports whether the operator may have state.
+func (in *instance) stateful() bool { return isStateful(in.op) }
+
+func isStateful(op Operator) bool {
+	_, none := op.(interface{ stateless() })
+	return !none
+}
+
+// start makes and opens the operator.
+func (in *instance) start(ctx context.Context, opt state.Options) error {
+	if err := in.make(); err != nil {
+		return err
+	}
+	opt.Operator, opt.Name = in.node.ID, in.node.Name
+	opt.From, opt.To = rowkey.GroupRange(in.shard, in.rt.Shards)
+	if !in.stateful() {
+		opt.DB = nil
 	}
 	in.store = state.NewStore(opt)
 	in.rt.State = in.store
@@ -167,11 +192,6 @@ func (in *instance) mark(m Mark) error {
 	in.task.inner = 0
 	if err := in.endEpoch(); err != nil {
 		return in.fail(err)
-	}
-	if in.sink != nil && (m.Checkpoint || m.Last) {
-		if err := in.sink.prepare(m); err != nil {
-			return in.fail(err)
-		}
 	}
 	in.busy += time.Since(in.task.made) - start - in.task.inner
 	in.task.at = nil
@@ -281,7 +301,6 @@ type writing struct {
 	Stateless
 	to     connector.Sink
 	writer connector.Writer
-	handle []byte // of the last Prepare
 }
 
 func (w *writing) Open(ctx context.Context, rt *Runtime) (err error) {
@@ -292,15 +311,6 @@ func (w *writing) Open(ctx context.Context, rt *Runtime) (err error) {
 func (w *writing) Process(_ int, b *vector.Batch, _ Output) error { return w.writer.Write(b) }
 
 func (w *writing) Flush(Output) error { return w.writer.EndEpoch() }
-
-func (w *writing) prepare(m Mark) (err error) {
-	number := m.Epoch
-	if m.Last {
-		number = connector.Final
-	}
-	w.handle, err = w.writer.Prepare(number)
-	return err
-}
 
 func (w *writing) Close() error {
 	if w.writer == nil {

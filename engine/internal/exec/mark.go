@@ -12,11 +12,15 @@ type Mark struct {
 	// Idle says that the channel has nothing to say about event time for now, so
 	// that it holds back nobody's watermark.
 	Idle bool
-	// Checkpoint asks for a snapshot. Its number is the epoch's.
+	// Checkpoint asks for a checkpoint: readers say where they are, stores are copied,
+	// sinks prepare. Its number is the epoch's.
 	Checkpoint bool
 	// Ended says that no row follows on the channel.
 	Ended bool
 	// Last says that no epoch follows: the job ends, because all its inputs ended
 	// or because it was stopped.
 	Last bool
+	// Suspended goes with Last: the job will go on from this checkpoint, so sinks
+	// prepare it like any other. Otherwise the last one is connector.Final.
+	Suspended bool
 }

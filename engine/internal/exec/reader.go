@@ -26,26 +26,36 @@ type Reader struct {
 	epoch  *Epoch
 	hooks  *Hooks
 	ended  func(r *Reader)
+	told   func(r *Reader, m Mark, splits []SplitState)
 
-	split string
-	open  connector.Reader // of the current split, or nil
-	held  *vector.Batch    // read, but the epoch did not take it
-	eof   bool
-	done  bool
+	split  splitToRead      // the current one
+	open   connector.Reader // of it, or nil
+	held   *vector.Batch    // read, but the epoch did not take it
+	before []byte           // the position before what is held, in epochs of one row
+	closed []SplitState     // splits that have ended since the last checkpoint
+	eof    bool
+	done   bool
 }
 
 // splits are parts of a source that are still to be read, by one reader or by
 // several that share the work.
 type splits struct {
 	mu   sync.Mutex
-	left []connector.Split
+	left []splitToRead
 }
 
-func (s *splits) take() (connector.Split, bool) {
+// splitToRead is a split and where to begin.
+type splitToRead struct {
+	connector.Split
+	position  []byte
+	watermark Watermark
+}
+
+func (s *splits) take() (splitToRead, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.left) == 0 {
-		return connector.Split{}, false
+		return splitToRead{}, false
 	}
 	first := s.left[0]
 	s.left = s.left[1:]
@@ -55,6 +65,9 @@ func (s *splits) take() (connector.Split, bool) {
 // drainRows is the number of rows that a reader takes at most at the end of an
 // epoch that is to have all that is at hand: some inputs are endless.
 const drainRows = 1 << 20
+
+// Node is the source.
+func (r *Reader) Node() *Node { return r.node }
 
 // Index is the reader's number among all readers of the job.
 func (r *Reader) Index() int { return r.index }
@@ -136,11 +149,14 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 			r.ended(r)
 			return false, nil
 		}
-		open, err := r.node.Source.Open(ctx, s, r.node.Scan, nil)
+		open, err := r.node.Source.Open(ctx, s.Split, r.node.Scan, s.position)
 		if err != nil {
 			return false, r.fail(err)
 		}
-		r.open, r.split = open, s.ID
+		r.open, r.split = open, s
+	}
+	if e.single {
+		r.before = r.open.Position()
 	}
 	b, err := r.open.Read(e.ctx, r.pool, r.limit)
 	switch {
@@ -156,6 +172,7 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 		b.Release()
 		return false, r.fail(bug("a reader returned rows together with an error: %w", err))
 	case errors.Is(err, io.EOF):
+		r.closed = append(r.closed, SplitState{Split: r.split.ID, Position: r.open.Position(), Watermark: EndWatermark, Finished: true})
 		open := r.open
 		r.open = nil
 		return true, r.fail(open.Close())
@@ -186,8 +203,11 @@ func (r *Reader) mark(ctx context.Context) error {
 	}
 	m := e.mark
 	m.Watermark = NoWatermark
-	if m.Ended = r.Ended(); m.Ended {
+	if m.Ended = m.Ended || r.Ended(); m.Ended {
 		m.Watermark = EndWatermark
+	}
+	if m.Checkpoint && r.told != nil {
+		r.told(r, m, r.states())
 	}
 	if err := r.to.put(ctx, event{mark: m}); err != nil {
 		return err
@@ -197,6 +217,22 @@ func (r *Reader) mark(ctx context.Context) error {
 	}
 	r.epoch, r.done = e.next, m.Last
 	return nil
+}
+
+// states are the splits of which more was read since the last checkpoint.
+func (r *Reader) states() []SplitState {
+	states := r.closed
+	r.closed = nil
+	if r.open == nil {
+		return states
+	}
+	s := SplitState{Split: r.split.ID, Watermark: r.split.watermark}
+	if r.held != nil {
+		s.Position = r.before
+	} else {
+		s.Position = r.open.Position()
+	}
+	return append(states, s)
 }
 
 // drain gives the rows that are at hand, although the epoch has ended. An epoch

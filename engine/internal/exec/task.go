@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,9 @@ type Task struct {
 	exchanges []*exchange
 	pool      *vector.Pool
 	hooks     *Hooks
-	passed    func(t *Task, m Mark, prepared []Prepared)
+	passed    func(t *Task, m Mark, c *TaskCheckpoint)
 	now       int64
+	begun     bool
 	done      bool // the last mark went through
 
 	batch *vector.Batch // being processed
@@ -37,13 +39,6 @@ type Task struct {
 	taken  uint64
 	weight time.Duration
 	inner  time.Duration
-}
-
-// Prepared is what a sink's writer made ready at a checkpoint.
-type Prepared struct {
-	Sink   *Node
-	Shard  int
-	Handle []byte
 }
 
 // sampling is the number of batches of which one is timed. The first of a task
@@ -80,6 +75,23 @@ func (t *Task) Open(ctx context.Context, opt state.Options) (err error) {
 	}
 	t.at = nil
 	return nil
+}
+
+// restore tells the operators how far event time was at the checkpoint that they go on
+// from. They have fired what was due then.
+func (t *Task) restore() error {
+	for _, in := range t.instances {
+		if err := in.restore(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pressed reports whether a store has more in memory than it may and cannot help it
+// until the next checkpoint. It is asked on the task's goroutine, as in Options.Passed.
+func (t *Task) Pressed() bool {
+	return slices.ContainsFunc(t.instances, func(in *instance) bool { return in.store.Pressed() })
 }
 
 // Close closes the operators, the last first.
@@ -143,6 +155,12 @@ func (t *Task) Blocked() bool {
 }
 
 func (t *Task) step() (bool, error) {
+	if !t.begun {
+		t.begun = true
+		if err := t.restore(); err != nil {
+			return false, err
+		}
+	}
 	c, ev, ok := t.inbox.poll()
 	if !ok {
 		return false, nil
@@ -171,13 +189,18 @@ func (t *Task) step() (bool, error) {
 func (t *Task) mark(m Mark) error {
 	t.now = m.Now
 	t.weight = 1
-	var prepared []Prepared
+	var c *TaskCheckpoint
+	if m.Checkpoint || m.Last {
+		c = &TaskCheckpoint{}
+	}
 	for _, in := range t.instances {
 		if err := in.mark(m); err != nil {
 			return err
 		}
-		if in.sink != nil && (m.Checkpoint || m.Last) {
-			prepared = append(prepared, Prepared{Sink: in.node, Shard: in.shard, Handle: in.sink.handle})
+		if c != nil {
+			if err := in.checkpoint(m, c); err != nil {
+				return err
+			}
 		}
 	}
 	for _, x := range t.exchanges {
@@ -197,7 +220,7 @@ func (t *Task) mark(m Mark) error {
 	t.inbox.release()
 	t.done = m.Last
 	if t.passed != nil {
-		t.passed(t, m, prepared)
+		t.passed(t, m, c)
 	}
 	return nil
 }

@@ -23,9 +23,12 @@ type Config struct {
 	FlushInterval time.Duration
 	// FlushRows is the number of rows that end an epoch; default 65536.
 	FlushRows int
-	// CheckpointInterval is the time between checkpoints. At 0 there is but one,
-	// at the end.
+	// CheckpointInterval is the time between checkpoints. At 0 it is ten seconds if the
+	// job keeps its state, and longer when they are expensive; else there is but one, at
+	// the end.
 	CheckpointInterval time.Duration
+	// Durable says where the job keeps its state; the zero value: nowhere.
+	Durable Durable
 	// ChannelSize is the number of batches between two tasks; default 8.
 	ChannelSize int
 

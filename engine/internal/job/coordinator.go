@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/state"
 )
 
 // inFlight is the number of ended epochs that tasks may still be working on. More
@@ -27,25 +28,24 @@ type coordinator struct {
 	owner  int           // whose turn it is
 	marks  []exec.Mark   // of the epochs that are not complete, oldest first
 	epochs []*exec.Epoch // of the marks
+	mark   exec.Mark     // the last of all, once it is complete
 	quiet  bool          // nothing is at hand any more: the job may stop
 	last   bool          // the last epoch has been ended
-	point  int64         // time of the last checkpoint
+	points *checkpoints
 
 	ticks     <-chan time.Time
 	stopTicks func()
 	wake      chan struct{}
 
-	mu         sync.Mutex
-	full       uint64 // the epoch that has its rows
-	ended      []bool // by reader
-	reading    int    // readers that have not ended
-	passed     map[uint64]int
-	complete   uint64 // the last epoch that every task has passed
-	prepared   map[uint64][]exec.Prepared
-	syncs      []*syncing
-	stopping   bool
-	committing bool
-	committed  uint64
+	mu       sync.Mutex
+	full     uint64 // the epoch that has its rows
+	ended    []bool // by reader
+	reading  int    // readers that have not ended
+	passed   map[uint64]int
+	complete uint64 // the last epoch that every task has passed
+	syncs    []*syncing
+	stopping bool
+	draining bool // what stops is complete with that
 }
 
 // syncing is a caller that waits until what is at hand is visible.
@@ -57,13 +57,18 @@ type syncing struct {
 func newCoordinator(j *Job, cfg Config) *coordinator {
 	c := &coordinator{
 		job: j, cfg: cfg, clock: cfg.Clock, owner: exec.NoOwner,
-		wake: make(chan struct{}, 1), passed: map[uint64]int{}, prepared: map[uint64][]exec.Prepared{},
+		wake: make(chan struct{}, 1), passed: map[uint64]int{},
 	}
 	c.now = c.clock.Now()
-	c.point = c.now
 	c.single = cfg.BatchSize == 1
 	c.quiet = !c.single
 	return c
+}
+
+// resume goes on from a checkpoint: neither time nor epochs go back.
+func (c *coordinator) resume(last state.Checkpoint) {
+	c.now = max(c.now, last.Now)
+	c.complete = last.Epoch
 }
 
 // begin starts the clock's ticks and gives the readers their first epoch.
@@ -73,7 +78,8 @@ func (c *coordinator) begin() {
 	c.reading = len(p.Readers)
 	c.ended = make([]bool, c.reading)
 	c.ticks, c.stopTicks = c.clock.Ticker(c.cfg.FlushInterval)
-	c.epoch = c.newEpoch(1)
+	c.points.begin(c.now)
+	c.epoch = c.newEpoch(c.complete + 1)
 	for _, r := range p.Readers {
 		r.Start(c.epoch)
 	}
@@ -125,11 +131,9 @@ func (c *coordinator) readerEnded(r *exec.Reader) {
 	})
 }
 
-func (c *coordinator) taskPassed(_ *exec.Task, m exec.Mark, prepared []exec.Prepared) {
+func (c *coordinator) taskPassed(t *exec.Task, m exec.Mark, point *exec.TaskCheckpoint) {
+	c.points.passed(m, point, t.Pressed())
 	c.mu.Lock()
-	if prepared != nil {
-		c.prepared[m.Epoch] = append(c.prepared[m.Epoch], prepared...)
-	}
 	c.passed[m.Epoch]++
 	all := c.passed[m.Epoch] == len(c.job.program.Tasks)
 	if all {
@@ -142,7 +146,15 @@ func (c *coordinator) taskPassed(_ *exec.Task, m exec.Mark, prepared []exec.Prep
 	}
 }
 
-func (c *coordinator) stop() { c.note(func() { c.stopping = true }) }
+func (c *coordinator) readerRead(r *exec.Reader, m exec.Mark, splits []exec.SplitState) {
+	c.points.read(r.Node(), m, splits)
+}
+
+// stop ends the job: for good with drain, else so that it can go on if its state is
+// kept.
+func (c *coordinator) stop(drain bool) {
+	c.note(func() { c.stopping, c.draining = true, c.draining || drain })
+}
 
 func (c *coordinator) sync() <-chan struct{} {
 	s := &syncing{done: make(chan struct{})}
@@ -150,17 +162,10 @@ func (c *coordinator) sync() <-chan struct{} {
 	return s.done
 }
 
-// lastPrepared is what was prepared at the last mark.
-func (c *coordinator) lastPrepared() []exec.Prepared {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.prepared[c.complete]
-}
-
 func (c *coordinator) metrics() Metrics {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return Metrics{Epoch: c.complete, Checkpoint: c.committed}
+	return Metrics{Epoch: c.complete, Checkpoints: c.points.figures()}
 }
 
 // run ends epochs until the last is complete.
@@ -205,7 +210,7 @@ func (c *coordinator) over(due bool) bool {
 		}
 	}
 	// Where sources take turns, time must not change whose turn it is.
-	return due && !c.turns
+	return due && !c.turns || c.points.asked()
 }
 
 // end ends the current epoch and begins the next.
@@ -220,10 +225,10 @@ func (c *coordinator) end() {
 		}
 	}
 	m.Last = c.reading == 0 || c.stopping && c.quiet
-	if every := c.cfg.CheckpointInterval.Milliseconds(); every > 0 && !m.Last && !c.committing && c.now-c.point >= every {
-		m.Checkpoint, c.committing, c.point = true, true, c.now
-	}
+	m.Ended = m.Last && c.draining
+	m.Suspended = m.Last && c.reading > 0 && !c.draining && c.points.db != nil
 	c.mu.Unlock()
+	c.points.at(&m)
 
 	e := c.epoch
 	c.marks = append(c.marks, m)
@@ -245,8 +250,14 @@ func (c *coordinator) settle() {
 	for len(c.marks) > 0 && c.marks[0].Epoch <= complete {
 		m, e := c.marks[0], c.epochs[0]
 		c.marks, c.epochs = c.marks[1:], c.epochs[1:]
-		if m.Checkpoint {
-			c.commit(m)
+		switch {
+		case m.Last:
+			c.mark = m // finish completes it
+		case m.Checkpoint:
+			c.job.spawn(func() error {
+				defer c.note(func() {})
+				return c.points.complete(m)
+			})
 		}
 		if h := c.cfg.Hooks.Epoch; h != nil {
 			h(m)
@@ -275,20 +286,4 @@ func (c *coordinator) visible(m exec.Mark, e *exec.Epoch) {
 		}
 	}
 	c.syncs = waiting
-}
-
-// commit lets the sinks show what they prepared at a checkpoint. It does not hold
-// up epochs; the next checkpoint waits for it.
-func (c *coordinator) commit(m exec.Mark) {
-	c.mu.Lock()
-	prepared := c.prepared[m.Epoch]
-	delete(c.prepared, m.Epoch)
-	c.mu.Unlock()
-	c.job.spawn(func() error {
-		if err := c.job.sinks.commit(m.Epoch, prepared, c.cfg.Hooks); err != nil {
-			return err
-		}
-		c.note(func() { c.committing, c.committed = false, m.Epoch })
-		return nil
-	})
 }

@@ -135,7 +135,7 @@ func (s *schedule) newEpoch(ctx context.Context, number uint64) *exec.Epoch {
 	return e
 }
 
-func (s *schedule) taskPassed(_ *exec.Task, m exec.Mark, _ []exec.Prepared) {
+func (s *schedule) taskPassed(_ *exec.Task, m exec.Mark, _ *exec.TaskCheckpoint) {
 	if s.passed[m.Epoch]++; s.passed[m.Epoch] == len(s.program.Tasks) {
 		s.complete = m.Epoch
 		if s.Hooks.Epoch != nil {
