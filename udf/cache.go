@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
 )
 
 // compile compiles the rewritten module, or takes it from the cache directory. There each
@@ -50,7 +52,7 @@ func (m *Module) compileWith(ctx context.Context, cache wazero.CompilationCache,
 	r := wazero.NewRuntimeWithConfig(ctx, config)
 	err := addHostModules(ctx, r, imports)
 	if err == nil {
-		m.compiled, err = r.CompileModule(ctx, code)
+		m.compiled, err = r.CompileModule(experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0)), code)
 	}
 	if err != nil {
 		r.Close(ctx)
