@@ -22,10 +22,14 @@ type column interface {
 	differ(v *vector.Vector, rows, at []int32, diff []bool)
 	take(p *vector.Pool, at []int32) *vector.Vector
 
+	isNull(at int32) bool
+	setNull(at int32)
 	// save appends one value to buf; load reads it back from the front of data,
-	// into a position that is zero, and returns the rest.
+	// into a position that is zero, and returns the rest. That it is NULL is saved
+	// elsewhere; what is saved then does not matter.
 	save(buf []byte, at int32) []byte
 	load(data []byte, at int32) (rest []byte, err error)
+	field
 
 	// prefix writes a word for each position that sorts as the values do but may
 	// be equal for different ones; compare orders them exactly.
@@ -255,27 +259,45 @@ func (c *fixed[T]) raw(at int32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&c.data[at])), unsafe.Sizeof(c.data[at]))
 }
 
-func (c *fixed[T]) save(buf []byte, at int32) []byte {
-	if c.isNull(at) {
-		return append(buf, 0)
-	}
-	return append(append(buf, 1), c.raw(at)...)
-}
+func (c *fixed[T]) save(buf []byte, at int32) []byte { return append(buf, c.raw(at)...) }
 
 func (c *fixed[T]) load(data []byte, at int32) ([]byte, error) {
-	if len(data) == 0 || data[0] > 1 {
-		return nil, errCorrupt
-	}
-	if data[0] == 0 {
-		c.setNull(at)
-		return data[1:], nil
-	}
 	raw := c.raw(at)
-	if len(data) < 1+len(raw) || vector.KindOf[T]() == vector.Bool && data[1] > 1 {
+	if len(data) < len(raw) || vector.KindOf[T]() == vector.Bool && data[0] > 1 {
 		return nil, errCorrupt
 	}
-	copy(raw, data[1:])
-	return data[1+len(raw):], nil
+	return data[copy(raw, data):], nil
+}
+
+func (c *fixed[T]) sizes(at []int32, out []int) {
+	var zero T
+	for i := range out[:len(at)] {
+		out[i] += int(unsafe.Sizeof(zero))
+	}
+}
+
+func (c *fixed[T]) put(dst []byte, pos []int, at []int32) {
+	var zero T
+	const words = 8
+	pos = pos[:len(at)]
+	switch n := int(unsafe.Sizeof(zero)); n {
+	case words:
+		src := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(c.data))), len(c.data))
+		for i, p := range at {
+			binary.NativeEndian.PutUint64(dst[pos[i]:], src[p])
+			pos[i] += words
+		}
+	case 1:
+		src := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(c.data))), len(c.data))
+		for i, p := range at {
+			dst[pos[i]] = src[p]
+			pos[i]++
+		}
+	default:
+		for i, p := range at {
+			pos[i] += copy(dst[pos[i]:], c.raw(p))
+		}
+	}
 }
 
 // sortable maps a value to a word that sorts as it does, floats with one zero and
@@ -498,26 +520,37 @@ func (c *texts) take(p *vector.Pool, at []int32) *vector.Vector {
 }
 
 func (c *texts) save(buf []byte, at int32) []byte {
-	if c.isNull(at) {
-		return append(buf, 0)
-	}
 	b := c.get(at)
-	buf = binary.AppendUvarint(buf, uint64(len(b))+1)
+	buf = binary.AppendUvarint(buf, uint64(len(b)))
 	return append(buf, b...)
 }
 
 func (c *texts) load(data []byte, at int32) ([]byte, error) {
 	n, w := binary.Uvarint(data)
-	if w <= 0 || n > uint64(len(data)-w)+1 {
+	if w <= 0 || n > uint64(len(data)-w) {
 		return nil, errCorrupt
 	}
 	data = data[w:]
-	if n == 0 {
-		c.setNull(at)
-		return data, nil
+	c.refs[at] = c.arena.put(at, data[:n])
+	return data[n:], nil
+}
+
+func (c *texts) sizes(at []int32, out []int) {
+	out = out[:len(at)]
+	for i, p := range at {
+		n := len(c.get(p))
+		out[i] += n + uvarintSize(uint64(n))
 	}
-	c.refs[at] = c.arena.put(at, data[:n-1])
-	return data[n-1:], nil
+}
+
+func (c *texts) put(dst []byte, pos []int, at []int32) {
+	pos = pos[:len(at)]
+	for i, p := range at {
+		b := c.get(p)
+		to := dst[pos[i]:]
+		w := binary.PutUvarint(to, uint64(len(b)))
+		pos[i] += w + copy(to[w:], b)
+	}
 }
 
 func (c *texts) prefix(at []int32, o order, out []uint64) {

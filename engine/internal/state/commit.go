@@ -1,132 +1,145 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/objstorage/objstorageprovider"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"github.com/weirdb/weir/engine/errs"
 )
 
-const (
-	ingestFrom  = 8 << 20  // bytes of a commit that go in as tables instead of one batch
-	stagedTable = 32 << 20 // bytes after which a staged table ends, where it may
-)
+// spareDisk is how much of the disk a commit leaves to Pebble's log and compactions,
+// besides half as much as it writes itself: a log that cannot be written is the end of
+// the database, a commit that was not begun is not.
+const spareDisk = 32 << 20
 
 // Commit makes a checkpoint what the database holds, with what the stores copied for
-// it, in one atomic, durable write. After an error the database still holds the last
-// checkpoint; the parts are kept, and written with the next.
+// it, in one atomic, durable write. After an error it has not counted: the parts are
+// kept, and written with the next. But when the error is one that DBOptions.Failed is
+// told, the database has to be opened again to see which of the two it holds.
 //
 // A small commit is one batch; a large one is ingested as tables, one behind the
 // other, so that it is written once and not twice.
 func (d *DB) Commit(c Checkpoint, parts []*Part) error {
-	if err := d.failed.Load(); err != nil {
-		return *err
-	}
-	parts = slices.DeleteFunc(slices.Clone(parts), func(p *Part) bool { return p == nil })
-	meta, metaParts := d.meta(c, parts)
-	size := int64(0)
-	for _, p := range parts {
-		size += p.bytes
-	}
 	d.mu.Lock()
-	older := d.pending
+	for _, p := range parts {
+		if p != nil {
+			d.take(p)
+			d.pending = append(d.pending, p)
+		}
+	}
+	pending, written := d.pending, make([]metaItem, 0, len(d.dirty))
+	for item := range d.dirty {
+		written = append(written, item)
+	}
+	all := runs(d.meta(c, written), pending)
 	d.mu.Unlock()
 
-	var err error
-	if len(older) > 0 || size < ingestFrom {
-		err = d.commitBatch(meta, append(slices.Clip(older), parts...))
-	} else {
-		err = d.commitTables(meta, parts)
+	if err := d.write(all); err != nil {
+		return d.worldError("written", err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err != nil {
-		d.pending = append(d.pending, parts...)
-		return d.worldError("written", err)
-	}
-	d.pending = nil
-	d.last, d.some = c, true
-	for _, m := range metaParts {
+	d.pending = slices.Clone(d.pending[len(pending):])
+	d.last, d.some, d.version = c, true, FormatVersion
+	for _, m := range written {
 		delete(d.dirty, m)
+		if m.time != "" && len(m.value()) == 0 {
+			delete(m.table.counts, m.time)
+		}
 	}
 	d.committed.Store(c.Epoch)
 	return nil
 }
 
-// meta are the entries of operator 0 that change, by key, and what they stand for.
-func (d *DB) meta(c Checkpoint, parts []*Part) (*tablePart, []metaTable) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, p := range parts {
-		for _, t := range p.tables {
-			if t.counts == nil {
-				continue
-			}
-			for _, s := range p.operator.Tables {
-				if s.byte() == t.table {
-					copy(s.counts[p.from:p.to], t.counts[p.from:p.to])
-					d.dirty[metaTable{p.operator, s}] = true
-				}
-			}
-		}
-	}
+// meta is the part of operator 0.
+func (d *DB) meta(c Checkpoint, items []metaItem) *tablePart {
 	m := &tablePart{}
-	put := func(key, value []byte) { m.end(append(append(m.begin(), key...), value...), len(key), false) }
-	put(metaKey(metaFormat), binary.AppendUvarint(nil, FormatVersion))
-	put(metaKey(metaCheckpoint), c.encode())
-	var written []metaTable
-	for k := range d.dirty {
-		written = append(written, k)
-		number := binary.BigEndian.AppendUint16(nil, k.operator.Number)
-		if k.table != nil {
-			put(metaKey(metaCounts, append(number, k.table.Number)...), k.table.counts.encode())
-			continue
+	m.set(metaKey(metaFormat), binary.AppendUvarint(nil, FormatVersion))
+	m.set(metaKey(metaCheckpoint), c.encode())
+	for _, item := range items {
+		if value := item.value(); len(value) > 0 {
+			m.set(item.key(), value)
+		} else {
+			m.delete(item.key())
 		}
-		description, err := json.Marshal(k.operator)
-		if err != nil {
-			panic("state: an operator cannot be described: " + err.Error())
-		}
-		put(metaKey(metaOperator, number...), description)
 	}
-	// Keys of operator 0 differ in their third byte, which sortWord leaves out.
-	slices.SortFunc(m.entries, func(a, b partEntry) int { return bytes.Compare(m.key(a), m.key(b)) })
-	return m, written
+	return m
 }
 
-func (d *DB) commitBatch(meta *tablePart, parts []*Part) error {
-	b := d.pebble.NewBatch()
-	defer b.Close()
-	for _, e := range meta.entries {
-		if err := b.Set(meta.key(e), meta.value(e), nil); err != nil {
-			return err
-		}
-	}
+// run is the part of one table in one shard: a run of keys that overlaps no
+// other's.
+type run struct {
+	operator uint16
+	table    byte
+	from     int
+	part     *tablePart
+}
+
+func (r run) compare(s run) int {
+	return cmp.Or(cmp.Compare(r.operator, s.operator), cmp.Compare(r.table, s.table), cmp.Compare(r.from, s.from))
+}
+
+// runs are parts in the order of keys, those of one table and shard as one.
+func runs(meta *tablePart, parts []*Part) []run {
+	all := []run{{part: meta}}
 	for _, p := range parts {
 		for _, t := range p.tables {
-			if err := t.writeTo(batchWriter{b}); err != nil {
+			switch {
+			case len(t.entries)+len(t.spans) == 0:
+			case t.stored == nil:
+				all[0].part = t.then(all[0].part)
+			default:
+				all = append(all, run{p.operator.Number, t.stored.byte(), p.from, t})
+			}
+		}
+	}
+	slices.SortStableFunc(all, run.compare)
+	n := 0
+	for _, r := range all[1:] {
+		if all[n].compare(r) == 0 {
+			all[n].part = all[n].part.then(r.part)
+			continue
+		}
+		n++
+		all[n] = r
+	}
+	return all[:n+1]
+}
+
+func (d *DB) write(all []run) error {
+	size := int64(0)
+	for _, r := range all {
+		r.part.sort()
+		size += r.part.bytes()
+	}
+	if disk, err := d.fs.GetDiskUsage(d.dir); err == nil && int64(disk.AvailBytes) < size+size/2+spareDisk {
+		return fmt.Errorf("%d MiB are to be written, and %d MiB are free: %w", size>>20, disk.AvailBytes>>20, syscall.ENOSPC)
+	}
+	if size < d.opt.ingestFrom {
+		return d.writeBatch(all)
+	}
+	return d.writeTables(all)
+}
+
+func (d *DB) writeBatch(all []run) error {
+	return d.try(func() error {
+		b := d.pebble.NewBatch()
+		defer b.Close()
+		for _, r := range all {
+			if err := r.part.writeTo(batchWriter{b}); err != nil {
 				return err
 			}
 		}
-	}
-	return b.Commit(pebble.Sync)
-}
-
-// entryWriter is what a table's part is written to.
-type entryWriter interface {
-	Set(key, value []byte) error
-	Delete(key []byte) error
-	DeleteRange(start, end []byte) error
+		return b.Commit(pebble.Sync)
+	})
 }
 
 type batchWriter struct{ *pebble.Batch }
@@ -137,93 +150,46 @@ func (b batchWriter) DeleteRange(start, end []byte) error {
 	return b.Batch.DeleteRange(start, end, nil)
 }
 
-// writeTo writes the spans, then the entries, in the order of keys.
-func (t *tablePart) writeTo(w entryWriter) error {
-	t.sort()
-	for _, s := range t.spans {
-		if err := w.DeleteRange(s.start, s.end); err != nil {
-			return err
-		}
-	}
-	for _, e := range t.entries {
-		var err error
-		if e.value == deletedEntry {
-			err = w.Delete(t.key(e))
-		} else {
-			err = w.Set(t.key(e), t.value(e))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// run is the part of one table in one shard: a run of keys that overlaps no
-// other's.
-type run struct {
-	operator uint16
-	from     int
-	part     *tablePart
-}
-
-// commitTables writes tables beside the database, synced, and has them taken in by
-// one change of its manifest. Together they are one sorted run, meta first; a table
-// ends where one of them does.
-func (d *DB) commitTables(meta *tablePart, parts []*Part) (err error) {
-	runs := []run{{part: meta}}
-	for _, p := range parts {
-		for _, t := range p.tables {
-			if len(t.entries)+len(t.spans) > 0 {
-				runs = append(runs, run{p.operator.Number, p.from, t})
-			}
-		}
-	}
-	slices.SortFunc(runs[1:], func(a, b run) int {
-		return cmp.Or(cmp.Compare(a.operator, b.operator), cmp.Compare(a.part.table, b.part.table), cmp.Compare(a.from, b.from))
-	})
+// writeTables writes tables beside the database, synced, and has them taken in by
+// one change of its manifest. Together they are one sorted run; a table ends where one
+// of the parts does.
+func (d *DB) writeTables(all []run) (err error) {
 	var paths []string
 	defer func() {
-		if err != nil {
+		if err != nil && d.failed.Load() == nil { // else Pebble may have taken them
 			for _, p := range paths {
 				_ = d.fs.Remove(p)
 			}
 		}
 	}()
-	var w *sstable.Writer
-	size := int64(0)
-	for i, s := range runs {
-		if w == nil {
-			d.staged++
-			path := d.fs.PathJoin(d.staging(), fmt.Sprintf("%06d.sst", d.staged))
-			f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
-			if err != nil {
-				return err
-			}
-			paths = append(paths, path)
-			w = sstable.NewWriter(objstorageprovider.NewFileWritable(f), d.writer)
-			size = 0
+	for len(all) > 0 {
+		n, size := 0, int64(0)
+		for ; n < len(all) && size < d.opt.stagedTable; n++ {
+			size += all[n].part.bytes()
 		}
-		if i == 0 {
-			for _, e := range s.part.entries {
-				if err := w.Set(s.part.key(e), s.part.value(e)); err != nil {
-					return errors.Join(err, w.Close())
-				}
-			}
-		} else if err := s.part.writeTo(w); err != nil {
+		d.staged++
+		path := d.fs.PathJoin(d.staging(), fmt.Sprintf("%06d.sst", d.staged))
+		paths = append(paths, path)
+		if err := d.writeTable(path, all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
+	return d.try(func() error { return d.pebble.Ingest(context.Background(), paths) })
+}
+
+func (d *DB) writeTable(path string, some []run) error {
+	f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	w := sstable.NewWriter(objstorageprovider.NewFileWritable(f), d.writer)
+	for _, r := range some {
+		if err := r.part.writeTo(w); err != nil {
 			return errors.Join(err, w.Close())
 		}
-		for _, c := range s.part.chunks {
-			size += int64(len(c))
-		}
-		if size > stagedTable || i == len(runs)-1 {
-			if err := w.Close(); err != nil {
-				return err
-			}
-			w = nil
-		}
 	}
-	return d.pebble.Ingest(context.Background(), paths)
+	return w.Close()
 }
 
 // Behind reports whether the database has fallen behind with its compactions, so
@@ -231,16 +197,4 @@ func (d *DB) commitTables(meta *tablePart, parts []*Part) (err error) {
 func (d *DB) Behind() bool {
 	m := d.pebble.Metrics()
 	return m.Levels[0].Sublevels > 20 || m.Compact.EstimatedDebt > 4<<30
-}
-
-// Savepoint copies the last checkpoint to a new folder. Files are linked where that
-// is possible, and never changed after.
-func (d *DB) Savepoint(dir string) error {
-	if err := d.failed.Load(); err != nil {
-		return *err
-	}
-	if err := d.pebble.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
-		return errs.New(errs.State, errs.Position{}, "the savepoint %s cannot be written: %w", dir, err)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
 	"slices"
@@ -31,38 +32,53 @@ func (t *keyTable) copyTo(p *Part) error {
 	if err := t.copyEntries(); err != nil {
 		return err
 	}
-	t.disk.handOver(p)
+	p.tables = append(p.tables, t.disk.handOver())
 	return nil
 }
 
-// handOver moves the collected changes to a part.
-func (d *disk) handOver(p *Part) {
+// handOver gives away what is collected.
+func (d *disk) handOver() *tablePart {
 	part := d.changes.part
-	d.changes.part = &tablePart{table: part.table}
+	d.changes.part = &tablePart{stored: part.stored}
+	d.tell(part)
+	return part
+}
+
+// tell adds the numbers of entries to a part, if they have changed.
+func (d *disk) tell(part *tablePart) {
 	if d.moved {
-		counts := d.counts
-		part.counts, d.moved = &counts, false
+		part.counts = append(part.counts, sliceCounts{string(d.time), d.counts})
+		d.moved = false
 	}
-	p.tables = append(p.tables, part)
 }
 
 func (t *keyTable) copyEntries() error {
 	d := t.disk
-	d.copies = d.copies || t.changed > 0 || t.evict != nil
 	if t.evict != nil {
+		d.copies = true
 		if err := t.evict.copyChanged(t); err != nil {
 			return err
 		}
-	} else {
+	} else if t.changed > 0 || len(d.changes.part.entries) > 0 {
+		d.copies = true
+		t.payload.beginCopy(&d.gather)
+		slots := make([]Slot, 0, block)
 		for w, word := range t.dirty {
+			if word == 0 {
+				continue
+			}
+			if len(slots)+64 > block {
+				t.payload.copyEntries(d.changes.part, slots)
+				slots = slots[:0]
+			}
 			for ; word != 0; word &= word - 1 {
-				s := Slot(w<<6 + bits.TrailingZeros64(word))
-				t.payload.copyRows(d.changes.part, s)
+				slots = append(slots, Slot(w<<6+bits.TrailingZeros64(word)))
 			}
 			d.here[w] |= t.dirty[w]
 			d.flying[w] |= t.dirty[w]
 		}
-		t.payload.copyRest(d.changes.part)
+		t.payload.copyEntries(d.changes.part, slots)
+		t.payload.endCopy(d.changes.part)
 		t.clean()
 	}
 	d.copied()
@@ -72,17 +88,22 @@ func (t *keyTable) copyEntries() error {
 // settled says that all copies are committed.
 func (t *keyTable) settled() { t.disk.settled() }
 
-func (v *valuesPayload) copyRows(part *tablePart, s Slot) {
-	buf := part.begin()
-	at := len(buf)
-	buf = v.disk.appendKey(buf, &v.keyTable, s)
-	key := len(buf) - at
-	part.end(v.save(buf, s), key, false)
+func (v *valuesPayload) beginCopy(g *gather) {
+	g.fields = g.fields[:0]
+	for _, c := range v.cols {
+		g.fields = append(g.fields, c)
+	}
 }
 
-func (v *valuesPayload) copyRest(*tablePart) {}
+func (v *valuesPayload) copyEntries(part *tablePart, slots []Slot) {
+	v.disk.gather.copy(part, &v.keyTable, slots, nil, slots)
+}
 
-func (v *valuesPayload) copyWhole(part *tablePart, s Slot) { v.copyRows(part, s) }
+func (v *valuesPayload) endCopy(*tablePart) {}
+
+func (v *valuesPayload) copyWhole(part *tablePart, s Slot) {
+	part.set(v.disk.appendKey(nil, &v.keyTable, s), v.save(nil, s))
+}
 
 func (v *valuesPayload) loadRow(_, value []byte, s Slot) error { return v.load(value, s) }
 
@@ -90,23 +111,23 @@ func (v *valuesPayload) loaded(Slot) {}
 
 // rowsOnDisk is what a Rows table knows of its rows in the database.
 type rowsOnDisk struct {
-	here    vector.Bitmap // by row id: the database has the row, or will when copies are committed
-	dirty   vector.Bitmap // by row id, Indexed: to be copied
-	changed []RowID       // the dirty ones, some perhaps gone
-	kept    []int32       // by slot, not Indexed: the first rows of the chain that the database has
-	whole   vector.Bitmap // by slot: notes have changed, so that all rows are to be copied
+	here  vector.Bitmap // by row id: the database has the row, or will when copies are committed
+	dirty vector.Bitmap // by row id, Indexed: to be copied
+	kept  []int32       // by slot, not Indexed: the first rows of the chain that the database has
+	whole vector.Bitmap // by slot: notes have changed, so that all rows are to be copied
 	// ordinals are those of rows whose content has the hash of another's.
 	ordinals map[RowID]uint8
+
+	// The rows that are to be copied next, and what tells them apart under their keys.
+	ids      []RowID
+	slots    []Slot
+	suffixes []byte
 }
 
 // note marks rows as changed.
 func (d *rowsOnDisk) note(ids []RowID) {
 	for _, id := range ids {
-		w, bit := id>>6, uint64(1)<<(id&63)
-		if d.dirty[w]&bit == 0 {
-			d.dirty[w] |= bit
-			d.changed = append(d.changed, id)
-		}
+		d.dirty.Set(int(id))
 	}
 }
 
@@ -120,53 +141,80 @@ func (r *Rows) appendRowKey(buf []byte, s Slot, id RowID, number uint32) []byte 
 	return binary.BigEndian.AppendUint32(buf, number)
 }
 
-func (r *Rows) copyRow(part *tablePart, s Slot, id RowID, number uint32) {
-	buf := part.begin()
-	at := len(buf)
-	buf = r.appendRowKey(buf, s, id, number)
-	key := len(buf) - at
-	part.end(r.saveRow(buf, id), key, false)
+func (p *rowsPayload) beginCopy(g *gather) {
+	g.fields = g.fields[:0]
+	if p.opt.Indexed {
+		g.fields = append(g.fields, varints(p.counts))
+	}
+	if p.opt.Noted {
+		g.fields = append(g.fields, varints(p.notes))
+	}
+	g.fields = append(g.fields, nullBits(p.cols))
+	for _, c := range p.cols {
+		g.fields = append(g.fields, c)
+	}
 }
 
-// copyRows copies what is new under an entry, or all when notes have changed.
-func (p *rowsPayload) copyRows(part *tablePart, s Slot) {
-	r := (*Rows)(p)
+// copyRow puts a row among those that are copied next.
+func (r *Rows) copyRow(part *tablePart, s Slot, id RowID, number int32) {
 	d := r.onDisk
-	whole := d.whole.Get(int(s))
-	d.whole.Clear(int(s))
+	if len(d.ids) == block {
+		r.copyRows(part)
+	}
+	d.ids, d.slots = append(d.ids, id), append(d.slots, s)
 	if r.opt.Indexed {
-		if whole {
-			for id := r.head[s]; id != 0; id = r.next[id] {
-				d.note([]RowID{id})
-			}
-		}
-		return // copyRest copies them
+		d.suffixes = append(binary.BigEndian.AppendUint64(d.suffixes, r.content[id]), d.ordinals[id])
+	} else {
+		d.suffixes = binary.BigEndian.AppendUint32(d.suffixes, uint32(number))
 	}
-	number := r.number[s]
-	until := d.kept[s]
-	if whole {
-		until = 0
-	}
-	for id := r.head[s]; number > until; id = r.next[id] {
-		number--
-		r.copyRow(part, s, id, uint32(number))
-	}
-	d.kept[s] = r.number[s]
 }
 
-// copyRest copies the rows that have changed.
-func (p *rowsPayload) copyRest(part *tablePart) {
+func (r *Rows) copyRows(part *tablePart) {
+	d := r.onDisk
+	r.disk.gather.copy(part, &r.keyTable, d.slots, d.suffixes, d.ids)
+	d.ids, d.slots, d.suffixes = d.ids[:0], d.slots[:0], d.suffixes[:0]
+}
+
+// copyEntries copies what is new under entries, or all when notes have changed.
+func (p *rowsPayload) copyEntries(part *tablePart, slots []Slot) {
 	r := (*Rows)(p)
 	d := r.onDisk
-	for _, id := range d.changed {
-		if !d.dirty.Get(int(id)) || r.owner[id] == None {
-			continue // gone, or gone and another now
+	for _, s := range slots {
+		whole := d.whole.Get(int(s))
+		d.whole.Clear(int(s))
+		if r.opt.Indexed {
+			if whole {
+				for id := r.head[s]; id != 0; id = r.next[id] {
+					d.dirty.Set(int(id))
+				}
+			}
+			continue // endCopy copies them
 		}
-		d.dirty.Clear(int(id))
-		d.here.Set(int(id))
-		r.copyRow(part, r.owner[id], id, 0)
+		number, until := r.number[s], d.kept[s]
+		if whole {
+			until = 0
+		}
+		for id := r.head[s]; number > until; id = r.next[id] {
+			number--
+			r.copyRow(part, s, id, number)
+		}
+		d.kept[s] = r.number[s]
 	}
-	d.changed = d.changed[:0]
+}
+
+// endCopy copies the rows that have changed.
+func (p *rowsPayload) endCopy(part *tablePart) {
+	r := (*Rows)(p)
+	d := r.onDisk
+	for w, word := range d.dirty {
+		for ; word != 0; word &= word - 1 {
+			id := RowID(w<<6 + bits.TrailingZeros64(word))
+			r.copyRow(part, r.owner[id], id, 0)
+		}
+		d.here[w] |= d.dirty[w]
+	}
+	clear(d.dirty)
+	r.copyRows(part)
 }
 
 // forgetRow notes that a row ends whose entry is s.
@@ -219,9 +267,7 @@ func (p *rowsPayload) copyWhole(part *tablePart, s Slot) {
 			suffix = binary.BigEndian.AppendUint32(nil, number)
 		}
 		suffixes = append(suffixes, suffix)
-		buf := part.begin()
-		buf = append(append(buf, key...), suffix...)
-		part.end(r.saveRow(buf, id), len(key)+len(suffix), false)
+		part.set(append(bytes.Clone(key), suffix...), r.saveRow(nil, id))
 	}
 	r.evict.copied[string(key)] = suffixes
 }
@@ -248,6 +294,9 @@ func (p *rowsPayload) loadRow(suffix, value []byte, s Slot) error {
 			}
 		}
 	} else {
+		if len(suffix) != appended.suffix() || binary.BigEndian.Uint32(suffix) != uint32(r.number[s]) {
+			return errCorrupt
+		}
 		r.next[id] = r.head[s]
 		r.head[s] = id
 		r.number[s]++

@@ -40,7 +40,9 @@ func (d *testDB) ok(err error) {
 }
 
 func (d *testDB) open() {
-	db, err := OpenDB("state", DBOptions{FS: d.fs})
+	// Commits go either way, and end up in several tables.
+	opt := DBOptions{FS: d.fs, ingestFrom: []int64{0, 1, 300}[d.epoch%3], stagedTable: 100}
+	db, err := OpenDB("state", opt)
 	d.ok(err)
 	d.opt.DB = db
 }
@@ -88,6 +90,7 @@ func TestLargeCommits(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	d := newTestDB(t, Options{})
 	k := keyCases["bigint"]
+	ingestFrom := DBOptions{}.withDefaults().ingestFrom
 	want := map[string]int64{}
 	for round := range 6 {
 		n := 30_000

@@ -34,7 +34,7 @@ func (c class) suffix() int { return [...]int{0, 4, 9, 0}[c] }
 
 const (
 	timeBytes  = 8
-	maxTables  = 1 << 6 // in an operator
+	maxTables  = 1<<6 - 1 // in an operator; the last number would end no span
 	keyGroups  = 1 << groupBits
 	comparerID = "weir.state.1"
 )

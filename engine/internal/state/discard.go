@@ -13,15 +13,19 @@ func (d *DB) Discard(id string) {
 		return
 	}
 	gone := newPart(o, 0, keyGroups)
-	meta := gone.table(0)
-	number := []byte{byte(o.Number >> 8), byte(o.Number)}
-	meta.delete(metaKey(metaOperator, number...))
+	meta := &tablePart{}
+	meta.delete(metaItem{operator: o}.key())
+	delete(d.dirty, metaItem{operator: o})
 	for _, t := range o.Tables {
-		meta.delete(metaKey(metaCounts, append(number, t.Number)...))
-		gone.table(t.byte()).spans = []span{groupSpan(o.Number, t.byte(), 0, keyGroups)}
-		delete(d.dirty, metaTable{o, t})
+		for time := range t.counts {
+			item := metaItem{o, t, time}
+			meta.delete(item.key())
+			delete(d.dirty, item)
+		}
+		all := groupSpan(o.Number, t.byte(), 0, keyGroups)
+		gone.tables = append(gone.tables, &tablePart{stored: t, spans: []span{all}})
 	}
-	delete(d.dirty, metaTable{operator: o})
+	gone.tables = append(gone.tables, meta)
 	gone.finish()
 	d.pending = append(d.pending, gone)
 	// Its number stays taken until the database is opened again.
@@ -38,21 +42,6 @@ func (d *DB) Keep(parts []*Part) {
 		if p != nil {
 			d.take(p)
 			d.pending = append(d.pending, p)
-		}
-	}
-}
-
-// take takes over the numbers of entries that a part tells.
-func (d *DB) take(p *Part) {
-	for _, t := range p.tables {
-		if t.counts == nil {
-			continue
-		}
-		for _, s := range p.operator.Tables {
-			if s.byte() == t.table {
-				copy(s.counts[p.from:p.to], t.counts[p.from:p.to])
-				d.dirty[metaTable{p.operator, s}] = true
-			}
 		}
 	}
 }

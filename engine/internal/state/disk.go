@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"math"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -35,11 +36,11 @@ type disk struct {
 	counts groupCounts
 	moved  bool // counts have changed since the last copy
 
-	everywhere bool            // any group may have entries in the database
-	touched    [keyGroups]bool // these may, once there was a copy
-	copies     bool            // there was one
+	touched [keyGroups]bool // groups of which the database may have entries, once there was a copy
+	copies  bool            // there was one
 
-	buf []byte
+	gather gather
+	buf    []byte
 }
 
 // changes are what a table deletes in the database, collected until the next copy.
@@ -49,19 +50,25 @@ type changes struct{ part *tablePart }
 func (c *changes) deleteSpan(s span) { c.part.spans = append(c.part.spans, s) }
 
 func newDisk(opt Options, o *operator, t *storedTable) *disk {
-	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{table: t.byte()}}}
-	d.counts = opt.DB.counts(t)
-	d.complete = d.entries() == 0
+	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{stored: t}}}
+	d.begin(opt.DB.counts(t)[""])
 	return d
+}
+
+// begin makes counts those of what the database has.
+func (d *disk) begin(counts groupCounts) {
+	d.counts = groupCounts{}
+	for g := d.from; g < d.to; g++ {
+		d.counts[g] = counts[g]
+		d.touched[g] = counts[g] != 0
+	}
+	d.copies = d.entries() != 0
+	d.complete = !d.copies
 }
 
 // entries is the number of entries in the groups of the store.
 func (d *disk) entries() int64 {
-	n := int64(0)
-	for _, c := range d.counts[d.from:d.to] {
-		n += c
-	}
-	return n
+	return d.counts.sum(d.from, d.to)
 }
 
 func (d *disk) count(hash uint64, by int64) {
@@ -78,6 +85,19 @@ func (d *disk) grow(n int) {
 // head appends what all keys of a group begin with.
 func (d *disk) head(buf []byte, group uint8) []byte {
 	return append(appendHead(buf, d.operator.Number, d.table.byte(), group), d.time...)
+}
+
+// groupSpan is the keys of a group.
+func (d *disk) groupSpan(group uint8) span {
+	s := groupSpan(d.operator.Number, d.table.byte(), int(group), int(group)+1)
+	if d.time == nil {
+		return s
+	}
+	s.start = d.head(nil, group)
+	if at := timeOf(d.time); at < math.MaxInt64 {
+		s.end = appendTime(d.head(nil, group)[:keyHead], at+1)
+	}
+	return s
 }
 
 // appendKey appends the database's key of a slot, without suffix.

@@ -2,12 +2,10 @@ package state
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // scanUpTo is the size of a database whose entries are measured one by one; the bytes
@@ -51,20 +49,9 @@ func Inspect(dir string, fs FS) (Inspection, error) {
 
 func (d *DB) inspect() (in Inspection, err error) {
 	in.Checkpoint, in.Some = d.Last()
+	in.Version = d.version
 	in.Operators = d.Operators()
-	in.DiskBytes = int64(d.pebble.Metrics().DiskSpaceUsage())
-	version, closer, err := d.pebble.Get(metaKey(metaFormat))
-	switch {
-	case errors.Is(err, pebble.ErrNotFound):
-	case err != nil:
-		return in, d.worldError("read", err)
-	default:
-		n, _ := binary.Uvarint(version)
-		in.Version = int(n)
-		if err := closer.Close(); err != nil {
-			return in, d.worldError("read", err)
-		}
-	}
+	in.DiskBytes = d.Stats().DiskBytes
 	for i := range in.Operators {
 		o := d.operators[in.Operators[i].ID]
 		for j := range in.Operators[i].Tables {
@@ -108,11 +95,7 @@ func (d *DB) Operators() []OperatorInfo {
 		}
 		info := OperatorInfo{ID: o.ID, Name: o.Name}
 		for name, t := range o.Tables {
-			keys := int64(0)
-			for _, n := range t.counts {
-				keys += n
-			}
-			info.Tables = append(info.Tables, TableInfo{Name: name, Description: t.Description, Keys: keys})
+			info.Tables = append(info.Tables, TableInfo{Name: name, Description: t.Description, Keys: t.keys()})
 		}
 		slices.SortFunc(info.Tables, func(a, b TableInfo) int { return cmp.Compare(a.Name, b.Name) })
 		out = append(out, info)
@@ -132,5 +115,36 @@ func (s *Store) Tables() []TableInfo {
 	return out
 }
 
-// DiskFS is the file system of the machine.
-func DiskFS() FS { return vfs.Default }
+// DBStats are figures of an open database.
+type DBStats struct {
+	DiskBytes    int64 // of all files, those that are about to be removed included
+	Sublevels    int   // through which a read may have to look, besides the levels
+	Debt         int64 // bytes that compactions have still to rewrite, about
+	Tables       int64 // files
+	PendingBytes int64 // of copies whose commit has failed
+	CacheBytes   int64 // blocks in memory
+	// Trouble is the last error that Pebble had in the background, and that it gets
+	// over by trying again, if it can; nil: none.
+	Trouble error
+}
+
+// Stats are figures of the database now.
+func (d *DB) Stats() DBStats {
+	if d.failed.Load() != nil {
+		return DBStats{Trouble: *d.failed.Load()}
+	}
+	m := d.pebble.Metrics()
+	s := DBStats{
+		DiskBytes: int64(m.DiskSpaceUsage()), Sublevels: int(m.Levels[0].Sublevels),
+		Debt: int64(m.Compact.EstimatedDebt), Tables: m.Total().TablesCount, CacheBytes: m.BlockCache.Size,
+	}
+	if err := d.trouble.Load(); err != nil {
+		s.Trouble = *err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, p := range d.pending {
+		s.PendingBytes += p.bytes
+	}
+	return s
+}

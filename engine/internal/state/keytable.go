@@ -24,10 +24,11 @@ type payload interface {
 	// suffixes, into a slot that was zero before the first; loaded follows the last.
 	loadRow(suffix, value []byte, s Slot) error
 	loaded(s Slot)
-	// copyRows copies what has changed of a dirty entry, or leaves it to copyRest;
-	// copyWhole copies the entry, replacing what the database has of it.
-	copyRows(part *tablePart, s Slot)
-	copyRest(part *tablePart)
+	// copyEntries copies what has changed of dirty entries, between beginCopy and
+	// endCopy; copyWhole copies an entry, replacing what the database has of it.
+	beginCopy(g *gather)
+	copyEntries(part *tablePart, slots []Slot)
+	endCopy(part *tablePart)
 	copyWhole(part *tablePart, s Slot)
 	bytes() int64
 }

@@ -56,7 +56,7 @@ func (c *nested) take(p *vector.Pool, at []int32) *vector.Vector {
 // load also checks that take can read the value: data may come from outside.
 func (c *nested) load(data []byte, at int32) ([]byte, error) {
 	rest, err := c.texts.load(data, at)
-	if err != nil || c.isNull(at) || len(c.get(at)) == 0 {
+	if err != nil || len(c.get(at)) == 0 {
 		return rest, err
 	}
 	b := vector.NewColumnBuilder(vector.NewPool(), c.kind)

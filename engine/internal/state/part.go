@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 )
@@ -19,16 +20,22 @@ type Part struct {
 // tablePart is the part of one table. First the spans are deleted, then the keys of
 // entries set or deleted; of two entries of one key the later counts.
 type tablePart struct {
-	table   byte
+	stored  *storedTable // nil: the database's own
 	spans   []span
 	chunks  [][]byte
 	entries []partEntry
-	counts  *groupCounts // nil: as they were
+	counts  []sliceCounts // those that have changed
+}
+
+// sliceCounts are the numbers of entries of a slice, or of a table (see storedTable).
+type sliceCounts struct {
+	time   string
+	groups groupCounts
 }
 
 // partEntry is a key and what follows it, the value, in a chunk.
 type partEntry struct {
-	sort  uint64 // the bytes of the key behind its table
+	word  uint64 // sorts as the key does, once there is a plan to sort
 	chunk int32
 	at    int32
 	key   int32
@@ -40,9 +47,6 @@ const (
 	partChunk    = 1 << 20
 	partReserve  = 1 << 12 // an entry that is begun with less room goes to the next chunk
 )
-
-// groupCounts are the numbers of a table's entries by key group.
-type groupCounts [keyGroups]int64
 
 func newPart(o *operator, from, to int) *Part { return &Part{operator: o, from: from, to: to} }
 
@@ -62,52 +66,127 @@ func (p *Part) Bytes() int64 {
 	return p.bytes
 }
 
-func (p *Part) table(number byte) *tablePart {
-	t := &tablePart{table: number}
-	p.tables = append(p.tables, t)
-	return t
-}
-
 // finish drops tables without changes and adds up.
 func (p *Part) finish() {
 	p.tables = slices.DeleteFunc(p.tables, func(t *tablePart) bool {
-		return len(t.entries) == 0 && len(t.spans) == 0 && t.counts == nil
+		return len(t.entries) == 0 && len(t.spans) == 0 && len(t.counts) == 0
 	})
 	for _, t := range p.tables {
 		p.entries += int64(len(t.entries) + len(t.spans))
-		for _, c := range t.chunks {
-			p.bytes += int64(cap(c))
-		}
-		p.bytes += int64(cap(t.entries)) * 24
+		p.bytes += t.bytes()
 	}
+}
+
+func (t *tablePart) bytes() int64 {
+	n := int64(cap(t.entries)) * 24
+	for _, c := range t.chunks {
+		n += int64(cap(c))
+	}
+	return n
+}
+
+// room makes sure that the last chunk has room for n bytes.
+func (t *tablePart) room(n int) {
+	last := len(t.chunks) - 1
+	if last >= 0 && cap(t.chunks[last])-len(t.chunks[last]) >= n {
+		return
+	}
+	size := partChunk
+	if last < 1 {
+		size = max(partReserve*2, (last+1)*partChunk/8)
+	}
+	t.chunks = append(t.chunks, make([]byte, 0, max(size, n)))
 }
 
 // begin returns a buffer that a key is appended to, then its value; end takes it.
 func (t *tablePart) begin() []byte {
-	n := len(t.chunks) - 1
-	if n < 0 || cap(t.chunks[n])-len(t.chunks[n]) < partReserve {
-		size := partChunk
-		if n < 1 {
-			size = max(partReserve*2, (n+1)*partChunk/8)
-		}
-		t.chunks = append(t.chunks, make([]byte, 0, size))
-		n++
-	}
-	return t.chunks[n]
+	t.room(partReserve)
+	return t.chunks[len(t.chunks)-1]
 }
 
-// end takes an entry whose key is of the given length. There is no value with
-// deletedEntry in value.
-func (t *tablePart) end(buf []byte, key int, deleted bool) {
+// end takes an entry whose key is of the given length; value is the length of its
+// value, or deletedEntry.
+func (t *tablePart) end(buf []byte, key, value int) {
 	n := len(t.chunks) - 1
-	at := len(t.chunks[n])
-	e := partEntry{chunk: int32(n), at: int32(at), key: int32(key), value: int32(len(buf) - at - key)}
-	if deleted {
-		e.value = deletedEntry
-	}
-	e.sort = sortWord(buf[at+3 : at+key])
+	t.entries = append(t.entries, partEntry{chunk: int32(n), at: int32(len(t.chunks[n])), key: int32(key), value: int32(value)})
 	t.chunks[n] = buf
-	t.entries = append(t.entries, e)
+}
+
+func (t *tablePart) set(key, value []byte) {
+	t.end(append(append(t.begin(), key...), value...), len(key), len(value))
+}
+
+// delete notes that a key is gone.
+func (t *tablePart) delete(key []byte) { t.end(append(t.begin(), key...), len(key), deletedEntry) }
+
+func (t *tablePart) key(e partEntry) []byte { return t.chunks[e.chunk][e.at : e.at+e.key] }
+
+func (t *tablePart) value(e partEntry) []byte {
+	at := e.at + e.key
+	return t.chunks[e.chunk][at : at+e.value]
+}
+
+// sort orders the entries by key and leaves the last of each, and joins the spans.
+func (t *tablePart) sort() {
+	t.sortEntries()
+	slices.SortFunc(t.spans, func(a, b span) int { return bytes.Compare(a.start, b.start) })
+	n := 0
+	for _, s := range t.spans {
+		if n > 0 && bytes.Compare(s.start, t.spans[n-1].end) <= 0 {
+			if bytes.Compare(s.end, t.spans[n-1].end) > 0 {
+				t.spans[n-1].end = s.end
+			}
+			continue
+		}
+		t.spans[n] = s
+		n++
+	}
+	t.spans = t.spans[:n]
+}
+
+func (t *tablePart) sortEntries() {
+	if len(t.entries) == 0 {
+		return
+	}
+	// Most of the order is that of a word: the group and the bytes behind what all keys
+	// have in common.
+	first := t.key(t.entries[0])
+	common := len(first)
+	for _, e := range t.entries {
+		k := t.key(e)
+		common = min(common, len(k))
+		if !bytes.Equal(k[keyHead:common], first[keyHead:common]) {
+			for i := keyHead; ; i++ {
+				if k[i] != first[i] {
+					common = i
+					break
+				}
+			}
+		}
+	}
+	for i := range t.entries {
+		e := &t.entries[i]
+		k := t.key(*e)
+		e.word = uint64(k[keyHead-1])<<56 | sortWord(k[common:])>>8
+	}
+	slices.SortFunc(t.entries, func(a, b partEntry) int {
+		if a.word != b.word {
+			return compareWords(a.word, b.word)
+		}
+		if c := bytes.Compare(t.key(a), t.key(b)); c != 0 {
+			return c
+		}
+		return cmp.Or(cmp.Compare(a.chunk, b.chunk), cmp.Compare(a.at, b.at))
+	})
+	n := 0
+	for i, e := range t.entries {
+		if i+1 < len(t.entries) && e.word == t.entries[i+1].word && bytes.Equal(t.key(e), t.key(t.entries[i+1])) {
+			continue
+		}
+		t.entries[n] = e
+		n++
+	}
+	t.entries = t.entries[:n]
 }
 
 // sortWord is the first bytes of b as a number that sorts as they do.
@@ -120,46 +199,50 @@ func sortWord(b []byte) uint64 {
 	return binary.BigEndian.Uint64(word[:])
 }
 
-func (t *tablePart) key(e partEntry) []byte { return t.chunks[e.chunk][e.at : e.at+e.key] }
-
-func (t *tablePart) value(e partEntry) []byte {
-	at := e.at + e.key
-	return t.chunks[e.chunk][at : at+e.value]
-}
-
-// delete notes that a key is gone.
-func (t *tablePart) delete(key []byte) {
-	t.end(append(t.begin(), key...), len(key), true)
-}
-
-// sort orders the entries by key and leaves the last of each.
-func (t *tablePart) sort() {
-	slices.SortStableFunc(t.entries, func(a, b partEntry) int {
-		if a.sort != b.sort {
-			return compareWords(a.sort, b.sort)
-		}
-		return bytes.Compare(t.key(a), t.key(b))
-	})
-	n := 0
-	for i, e := range t.entries {
-		if i+1 < len(t.entries) && e.sort == t.entries[i+1].sort && bytes.Equal(t.key(e), t.key(t.entries[i+1])) {
+// then is t followed by a later part of the same table.
+func (t *tablePart) then(later *tablePart) *tablePart {
+	later.sort()
+	out := &tablePart{stored: t.stored, spans: append(slices.Clone(t.spans), later.spans...)}
+	for _, e := range t.entries {
+		key := t.key(e)
+		i, begins := slices.BinarySearchFunc(later.spans, key, func(s span, k []byte) int { return bytes.Compare(s.start, k) })
+		if begins || i > 0 && bytes.Compare(key, later.spans[i-1].end) < 0 {
 			continue
 		}
-		t.entries[n] = e
-		n++
+		out.entries = append(out.entries, e)
 	}
-	t.entries = t.entries[:n]
-	slices.SortFunc(t.spans, func(a, b span) int { return bytes.Compare(a.start, b.start) })
-	n = 0
+	out.chunks = append(slices.Clone(t.chunks), later.chunks...)
+	for _, e := range later.entries {
+		e.chunk += int32(len(t.chunks))
+		out.entries = append(out.entries, e)
+	}
+	return out
+}
+
+// entryWriter is what a table's part is written to.
+type entryWriter interface {
+	Set(key, value []byte) error
+	Delete(key []byte) error
+	DeleteRange(start, end []byte) error
+}
+
+// writeTo writes the spans, then the entries, in the order of keys.
+func (t *tablePart) writeTo(w entryWriter) error {
 	for _, s := range t.spans {
-		if n > 0 && bytes.Compare(s.start, t.spans[n-1].end) <= 0 {
-			if bytes.Compare(s.end, t.spans[n-1].end) > 0 {
-				t.spans[n-1].end = s.end
-			}
-			continue
+		if err := w.DeleteRange(s.start, s.end); err != nil {
+			return err
 		}
-		t.spans[n] = s
-		n++
 	}
-	t.spans = t.spans[:n]
+	for _, e := range t.entries {
+		var err error
+		if e.value == deletedEntry {
+			err = w.Delete(t.key(e))
+		} else {
+			err = w.Set(t.key(e), t.value(e))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -285,13 +285,20 @@ func (p *rowsPayload) save(buf []byte, s Slot) []byte {
 	return buf
 }
 
-// saveRow appends a row: its count, its note, its columns.
+// saveRow appends a row: its count, its note, which columns are NULL, its columns.
 func (r *Rows) saveRow(buf []byte, id RowID) []byte {
 	if r.opt.Indexed {
 		buf = binary.AppendVarint(buf, r.counts[id])
 	}
 	if r.opt.Noted {
 		buf = binary.AppendVarint(buf, r.notes[id])
+	}
+	at := len(buf)
+	buf = append(buf, make([]byte, nullBytes(r.cols))...)
+	for i, c := range r.cols {
+		if c.isNull(id) {
+			buf[at+i>>3] |= 1 << (i & 7)
+		}
 	}
 	for _, c := range r.cols {
 		buf = c.save(buf, id)
@@ -309,10 +316,18 @@ func (r *Rows) loadRow(data []byte, id RowID) ([]byte, error) {
 		}
 		r.notes[id], data = note, data[w:]
 	}
+	nulls := data
+	if len(data) < nullBytes(r.cols) {
+		return nil, errCorrupt
+	}
+	data = data[nullBytes(r.cols):]
 	var err error
-	for _, c := range r.cols {
+	for i, c := range r.cols {
 		if data, err = c.load(data, id); err != nil {
 			return nil, err
+		}
+		if nulls[i>>3]>>(i&7)&1 != 0 {
+			c.setNull(id)
 		}
 	}
 	return data, nil

@@ -1,8 +1,6 @@
 package state
 
 import (
-	"bytes"
-	"math"
 	"slices"
 
 	"github.com/weirdb/weir/vector"
@@ -41,12 +39,12 @@ func (t *Slices) Slice(at int64, create bool) (*Values, error) {
 	}
 	v := t.slices[at]
 	if v == nil && create {
-		return t.make(at, true)
+		return t.make(at, groupCounts{})
 	}
 	return v, nil
 }
 
-func (t *Slices) make(at int64, fresh bool) (*Values, error) {
+func (t *Slices) make(at int64, stored groupCounts) (*Values, error) {
 	v := newValues(t.name, t.layout, t.kinds, t.opt)
 	v.evict = t.evict()
 	if v.evict != nil {
@@ -55,7 +53,7 @@ func (t *Slices) make(at int64, fresh bool) (*Values, error) {
 	if t.disk != nil {
 		d := *t.disk // changes are shared
 		d.time = appendTime(nil, at)
-		d.counts, d.complete = groupCounts{}, fresh
+		d.begin(stored)
 		if err := v.attach(&d); err != nil {
 			return nil, err
 		}
@@ -76,19 +74,19 @@ func (t *Slices) Drop(at int64) {
 	i, _ := slices.BinarySearch(t.times, at)
 	t.times = slices.Delete(t.times, i, i+1)
 	t.ended = append(t.ended, v)
-	if t.disk == nil || !v.disk.everywhere && !v.disk.copies {
+	if t.disk == nil || !v.disk.copies {
 		return
 	}
 	for g := t.disk.from; g < t.disk.to; g++ {
-		if v.disk.everywhere || v.disk.touched[g] {
-			head := t.disk.head(nil, uint8(g))
-			t.disk.changes.deleteSpan(span{appendTime(slices.Clone(head), at), appendTime(head, at+1)})
+		if v.disk.touched[g] {
+			t.disk.changes.deleteSpan(v.disk.groupSpan(uint8(g)))
 		}
 	}
+	v.disk.counts, v.disk.moved = groupCounts{}, true
+	v.disk.tell(t.disk.changes.part)
 }
 
-// Len is the number of entries. Of a slice that was restored those count that were
-// used since.
+// Len is the number of entries, in memory or not.
 func (t *Slices) Len() int { return int(t.entries()) }
 
 func (t *Slices) each(f func(v *Values) error) error {
@@ -177,48 +175,32 @@ func (t *Slices) fail(err error) { t.err = err }
 
 func (t *Slices) class() class { return timed }
 
-// attach finds the slices that the database has: in each group it jumps from one to
-// the next.
+// attach finds the slices that the database has.
 func (t *Slices) attach(d *disk) error {
 	t.disk = d
-	it, err := d.iterator()
-	if err != nil {
-		return err
-	}
-	defer it.Close()
-	found := map[int64]bool{}
-	for ok := it.First(); ok; {
-		key := it.Key()
-		if len(key) < keyHead+timeBytes {
-			return corrupt(t.name, errCorrupt)
-		}
-		at := timeOf(key[keyHead:])
-		found[at] = true
-		if at == math.MaxInt64 {
-			ok = it.SeekGE(append(slices.Clone(key[:keyHead]), bytes.Repeat([]byte{0xFF}, timeBytes+1)...))
+	for time, counts := range d.db.counts(d.table) {
+		if counts.sum(d.from, d.to) == 0 {
 			continue
 		}
-		ok = it.SeekGE(appendTime(slices.Clone(key[:keyHead]), at+1))
-	}
-	if err := it.Error(); err != nil {
-		return d.db.worldError("read", err)
-	}
-	for at := range found {
-		v, err := t.make(at, false)
-		if err != nil {
+		if len(time) != timeBytes {
+			return corrupt(t.name, errCorrupt)
+		}
+		if _, err := t.make(timeOf([]byte(time)), counts); err != nil {
 			return err
 		}
-		v.disk.everywhere = true
 	}
 	return nil
 }
 
 func (t *Slices) copyTo(p *Part) error {
-	err := t.each(func(v *Values) error { return v.copyEntries() })
-	if err == nil {
-		t.disk.handOver(p)
+	if err := t.each(func(v *Values) error { return v.copyEntries() }); err != nil {
+		return err
 	}
-	return err
+	for _, at := range t.times {
+		t.slices[at].disk.tell(t.disk.changes.part)
+	}
+	p.tables = append(p.tables, t.disk.handOver())
+	return nil
 }
 
 func (t *Slices) settled() {

@@ -74,10 +74,10 @@ func (t *Times) copyTo(p *Part) error {
 		buf := part.begin()
 		at := len(buf)
 		buf = t.appendKey(buf, f.at, f.pair)
-		part.end(buf, len(buf)-at, false)
+		part.end(buf, len(buf)-at, 0)
 	}
 	t.fresh = t.fresh[:0]
-	t.disk.handOver(p)
+	p.tables = append(p.tables, t.disk.handOver())
 	return nil
 }
 
