@@ -124,11 +124,13 @@ const Final uint64 = math.MaxUint64
 
 // Sink is the side of a table that a query writes.
 //
-// The order of calls is: Committer (whose Abort clears what an earlier run left
-// behind), then one Writer per shard. At a checkpoint every writer prepares, the
-// handles are stored, then committed. A query that ends well prepares and commits
-// the checkpoint Final; only then a bounded result is complete. A query that
-// fails closes its writers without Prepare, and aborts.
+// The order of calls is: Committer, which commits the handles of the checkpoint that
+// the query goes on from once more and aborts all else, then one Writer per shard. At
+// a checkpoint every writer prepares, the handles are stored, then committed. The
+// handles of a checkpoint that was not stored belong to the next one. A query that
+// ends well prepares and commits the checkpoint Final; only then a bounded result is
+// complete. A query that fails closes its writers without Prepare, and aborts all but
+// the handles that were stored.
 type Sink interface {
 	// Mode is the set of row kinds that the sink can take, and says whether it can take
 	// a -D of which only the columns of the table's primary key count.
@@ -145,7 +147,16 @@ type Sink interface {
 	Committer(ctx context.Context) (Committer, error)
 }
 
-// Writer writes the rows of one shard. It is used by one goroutine.
+// Resumable is a sink that keeps apart what different queries left in one place. A
+// query that can go on after a crash calls Resume before anything else, with a name
+// that no other query has and that is the same each time: then Abort discards what
+// earlier runs of this query left, and of no other.
+type Resumable interface {
+	Resume(query string)
+}
+
+// Writer writes the rows of one shard. It is used by one goroutine. A writer that
+// failed, other than by an error about a row, goes on failing: its query must end.
 type Writer interface {
 	// Write takes the live rows of b, which is borrowed until Write returns.
 	Write(b *vector.Batch) error

@@ -32,7 +32,8 @@ type File interface {
 	// Size is the length in bytes, or -1 when the input is a stream.
 	Size() int64
 	// Next reads the next bytes of the file in order, as io.Reader does, and waits
-	// for them until ctx ends: then it returns (0, nil).
+	// for them until ctx ends: then it returns (0, nil). A file that is followed does
+	// so when there is nothing for now.
 	Next(ctx context.Context, b []byte) (int, error)
 	// Skip moves Next forward by n bytes.
 	Skip(ctx context.Context, n int64) error
@@ -49,9 +50,19 @@ type Decoding interface {
 	// Splits cuts a file into parts that can be read independently, in file order.
 	// A nil result means that the file is read as a whole.
 	Splits(f File) ([]Part, error)
+	// Grows reports whether readers are GrowingReaders.
+	Grows() bool
 	// Open reads the rows of a part from a position, as Source.Open does. The
 	// reader closes f.
 	Open(ctx context.Context, f File, part Part, scan Scan, position []byte) (Reader, error)
+}
+
+// GrowingReader is the Reader of a format whose files may be read while they grow.
+// It asks a file again that had nothing for now, and waits for a record's end.
+type GrowingReader interface {
+	Reader
+	// Offset is the place in the file where Position stands.
+	Offset() int64
 }
 
 // Part is a part of a file: the meaning of the numbers is the format's. The zero

@@ -67,7 +67,7 @@ func (in *Input) FillUp(ctx context.Context) error {
 }
 
 // Fill reads more bytes behind the window. It reports whether there are any: false
-// without an error is the end of the file, or of ctx. The caller has seen to it
+// without an error is the end of the file, or that there are none for now. The caller has seen to it
 // that the window is not beyond the limit.
 func (in *Input) Fill(ctx context.Context) (bool, error) {
 	if in.eof {
@@ -76,20 +76,22 @@ func (in *Input) Fill(ctx context.Context) (bool, error) {
 	if in.end == len(in.buf) || in.end-in.pos == 0 {
 		in.room()
 	}
-	for ctx.Err() == nil {
-		n, err := in.file.Next(ctx, in.buf[in.end:])
-		in.end += n
-		switch {
-		case errors.Is(err, io.EOF):
-			in.eof = true
-			return n > 0, nil
-		case err != nil:
-			return n > 0, errs.New(errs.Input, errs.Position{}, "reading failed at byte %d: %w", in.base+int64(in.end), err).In(in.file.Name())
-		case n > 0:
-			return true, nil
-		}
+	if ctx.Err() != nil {
+		return false, nil
 	}
-	return false, nil
+	n, err := in.file.Next(ctx, in.buf[in.end:])
+	in.end += n
+	switch {
+	case errors.Is(err, io.EOF):
+		in.eof = true
+	case err != nil:
+		var e *errs.Error
+		if errors.As(err, &e) {
+			return n > 0, err
+		}
+		return n > 0, errs.New(errs.Input, errs.Position{}, "reading failed at byte %d: %w", in.base+int64(in.end), err).In(in.file.Name())
+	}
+	return n > 0, nil
 }
 
 // Limit is the largest size of a record.

@@ -5,44 +5,30 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
-	"github.com/weirdb/weir/engine/errs"
-
 	"github.com/weirdb/weir/engine/connector"
+	"github.com/weirdb/weir/engine/errs"
 )
 
 // committer gives files their names. Every step can be done again after a crash.
-type committer struct{ *sink }
+type committer struct {
+	*sink
+	stored []handle // that were to be committed: they are in a checkpoint
+}
 
-func (c *committer) Commit(handles [][]byte) error {
-	for _, raw := range handles {
-		if raw == nil {
-			continue
-		}
-		h, err := parseHandle(raw)
-		if err != nil {
-			return err
-		}
-		switch {
-		case !h.Single:
-			err = move(h.Hidden, h.Target)
-		case h.Checkpoint != connector.Final:
-			err = move(h.Hidden, h.Segment)
-		default:
-			err = c.complete(h)
-		}
-		if err != nil {
-			return c.failed(err)
-		}
-	}
-	if err := syncFolder(c.folder); err != nil {
-		return c.failed(err)
-	}
-	return nil
+// handle is what Prepare hands to Commit: names of files in the folder.
+type handle struct {
+	Hidden     string `json:"hidden,omitempty"`  // what was written; "": nothing since the last checkpoint
+	Target     string `json:"target"`            // the name it gets
+	Segment    string `json:"segment,omitempty"` // the name it has until the query ends
+	Checkpoint uint64 `json:"checkpoint"`
+	Single     bool   `json:"single,omitempty"` // Target is the whole result, made of all checkpoints' files
+	Owner      string `json:"owner"`            // of the files of all checkpoints
+	Run        string `json:"run"`              // that wrote it
 }
 
 func parseHandle(raw []byte) (handle, error) {
@@ -53,35 +39,75 @@ func parseHandle(raw []byte) (handle, error) {
 	return h, nil
 }
 
-// move renames, unless it was done before.
-func move(from, to string) error {
-	err := os.Rename(from, to)
-	if errors.Is(err, fs.ErrNotExist) {
-		if _, e := os.Stat(to); e == nil {
-			return nil
+// handles reads handles. A query that was not told its name has it from those of an
+// earlier run.
+func (c *committer) handles(raw [][]byte) ([]handle, error) {
+	var out []handle
+	for _, r := range raw {
+		if r == nil {
+			continue
 		}
+		h, err := parseHandle(r)
+		if err != nil {
+			return nil, err
+		}
+		if !c.named && h.Owner != c.owner {
+			c.owner, c.named = h.Owner, true
+		}
+		out = append(out, h)
+	}
+	return out, nil
+}
+
+func (c *committer) Commit(raw [][]byte) error {
+	handles, err := c.handles(raw)
+	if err != nil || len(handles) == 0 {
+		return err
+	}
+	c.stored = append(c.stored[:0], handles...)
+	for _, h := range handles {
+		switch {
+		case !h.Single:
+			err = c.move(h, h.Target)
+		case h.Checkpoint != connector.Final:
+			err = c.move(h, h.Segment)
+		default:
+			err = c.complete(h)
+		}
+		if err != nil {
+			return c.failed(err)
+		}
+	}
+	if err := c.disk.SyncFolder(c.folder); err != nil {
+		return c.failed(err)
+	}
+	return nil
+}
+
+// move gives a file its name, unless that was done before: then the file has it, or
+// whoever reads the folder has taken it away. Only a file of this run must be there.
+func (c *committer) move(h handle, to string) error {
+	if h.Hidden == "" {
+		return nil
+	}
+	err := c.disk.Rename(c.path(h.Hidden), c.path(to))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if there, e := c.disk.Exists(c.path(to)); there || e != nil || h.Run != c.run {
+		return e
 	}
 	return err
 }
 
-// segments lists the files of earlier checkpoints, in order.
-func (c *committer) segments() ([]string, error) {
-	return c.hiddenFiles("segment-")
-}
-
+// hiddenFiles lists the hidden files whose stage begins with some text, in order.
 func (c *committer) hiddenFiles(stage string) ([]string, error) {
-	entries, err := os.ReadDir(c.folder)
+	names, err := c.disk.Names(c.folder)
 	if err != nil {
 		return nil, err
 	}
-	prefix := filepath.Base(c.hiddenName(stage))
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			out = append(out, filepath.Join(c.folder, e.Name()))
-		}
-	}
-	return out, nil
+	prefix := c.hidden(stage)
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, prefix) }), nil
 }
 
 // complete makes the single file of what the checkpoints left, and of the file
@@ -89,60 +115,82 @@ func (c *committer) hiddenFiles(stage string) ([]string, error) {
 // it, the pieces are removed, and only then it is shown: so doing all this again
 // after a crash never adds a piece twice.
 func (c *committer) complete(h handle) error {
-	whole := c.hiddenName("complete")
-	pieces, err := c.segments()
+	whole := c.hidden("complete-" + c.owner)
+	pieces, err := c.hiddenFiles("segment-" + c.owner + "-")
 	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(whole); errors.Is(err, fs.ErrNotExist) {
-		all := slices.Clone(pieces)
-		if h.Hidden != "" {
-			if _, err := os.Stat(h.Hidden); err == nil {
-				all = append(all, h.Hidden)
-			}
-		}
-		if len(all) == 0 {
-			_, err := os.Stat(h.Target) // shown before
-			return err
-		}
-		if _, err := os.Stat(h.Target); err == nil && c.exists == "append" {
-			all = slices.Insert(all, 0, h.Target)
-		}
-		if len(all) == 1 {
-			return os.Rename(all[0], h.Target)
-		}
-		if err := c.join(all, whole); err != nil {
-			return err
-		}
-	} else if err != nil {
 		return err
 	}
 	if h.Hidden != "" {
 		pieces = append(pieces, h.Hidden)
 	}
-	for _, p := range pieces {
-		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	made, err := c.disk.Exists(c.path(whole))
+	if err != nil {
+		return err
+	}
+	if !made {
+		all, err := c.present(pieces)
+		if err != nil {
+			return err
+		}
+		before, err := c.disk.Exists(c.path(h.Target))
+		switch {
+		case err != nil:
+			return err
+		case len(all) == 0 && before: // shown already
+			return nil
+		case before && c.exists == "append":
+			all = slices.Insert(all, 0, h.Target)
+		}
+		switch len(all) {
+		case 0:
+			return &fs.PathError{Op: "rename", Path: c.path(h.Hidden), Err: fs.ErrNotExist}
+		case 1:
+			return c.disk.Rename(c.path(all[0]), c.path(h.Target))
+		}
+		if err := c.join(all, whole); err != nil {
 			return err
 		}
 	}
-	if err := syncFolder(c.folder); err != nil {
+	for _, p := range pieces {
+		if err := c.disk.Remove(c.path(p)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := c.disk.SyncFolder(c.folder); err != nil {
 		return err
 	}
-	return os.Rename(whole, h.Target)
+	return c.disk.Rename(c.path(whole), c.path(h.Target))
 }
 
+func (c *committer) present(names []string) (present []string, err error) {
+	for _, name := range names {
+		there, err := c.disk.Exists(c.path(name))
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			present = append(present, name)
+		}
+	}
+	return present, nil
+}
+
+// join makes one file of several. It is durable before a piece is removed.
 func (c *committer) join(pieces []string, whole string) error {
 	readers := make([]io.ReadSeeker, len(pieces))
 	for i, p := range pieces {
-		f, err := os.Open(p)
+		f, err := c.disk.Open(c.path(p))
 		if err != nil {
 			return err
 		}
 		defer f.Close()
 		readers[i] = f
 	}
-	name := c.hiddenName("inprogress-" + c.id + "-join")
-	out, err := os.Create(name)
+	name := c.hidden("inprogress-" + c.owner + "-" + c.run + "-join")
+	if err := c.disk.Remove(c.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a try that failed
+		return err
+	}
+	out, err := c.disk.Create(c.path(name))
 	if err != nil {
 		return err
 	}
@@ -151,71 +199,84 @@ func (c *committer) join(pieces []string, whole string) error {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		return errors.Join(err, os.Remove(name))
+		return errors.Join(err, c.disk.Remove(c.path(name)))
 	}
-	return os.Rename(name, whole)
+	if err := c.disk.Rename(c.path(name), c.path(whole)); err != nil {
+		return err
+	}
+	return c.disk.SyncFolder(c.folder)
 }
 
-// Abort removes what this run began and, of a single file, what any run did. Part
-// files of other runs in the same folder may belong to a query that still runs;
-// they are hidden and stay.
+// Abort removes what runs of this query left, except what keep and the last Commit
+// have. A query without a name has one run. Of a single file it clears what all runs
+// without a name left, of which none can be gone on with. In a folder theirs may belong
+// to a query that still runs: part files that nobody finished are hidden, and stay.
 func (c *committer) Abort(keep [][]byte) error {
-	if _, err := os.Stat(c.folder); errors.Is(err, fs.ErrNotExist) {
-		return nil
+	handles, err := c.handles(keep)
+	if err != nil {
+		return err
 	}
-	kept := map[string]bool{}
-	single := false
-	for _, raw := range keep {
-		if raw == nil {
-			continue
-		}
-		h, err := parseHandle(raw)
-		if err != nil {
-			return err
-		}
+	if c.named {
+		handles = append(handles, c.stored...)
+	}
+	if there, err := c.disk.Exists(c.folder); !there || err != nil {
+		return err
+	}
+	owner := c.owner + "-"
+	if c.file != "" && !c.named {
+		owner = runOwner
+	}
+	kept, last, ended := map[string]bool{}, uint64(0), false
+	for _, h := range handles {
 		kept[h.Hidden] = true
-		single = true
+		last = max(last, h.Checkpoint)
+		ended = ended || h.Checkpoint == connector.Final
 	}
-	stage := "inprogress-"
-	if c.file == "" {
-		stage += c.id
-	}
-	remove, err := c.hiddenFiles(stage)
+	remove, err := c.hiddenFiles("inprogress-" + owner)
 	if err != nil {
 		return c.failed(err)
 	}
-	if c.file != "" && !single {
-		// Nothing of an earlier run counts: its segments go as well.
-		for _, stage := range []string{"segment-", "complete"} {
-			more, err := c.hiddenFiles(stage)
+	if c.file != "" {
+		segments, err := c.hiddenFiles("segment-" + owner)
+		if err != nil {
+			return c.failed(err)
+		}
+		for _, name := range segments {
+			if len(handles) == 0 || c.checkpointOf(name) > last {
+				remove = append(remove, name)
+			}
+		}
+		if !ended {
+			whole, err := c.hiddenFiles("complete-" + strings.TrimSuffix(owner, "-"))
 			if err != nil {
 				return c.failed(err)
 			}
-			remove = append(remove, more...)
+			remove = append(remove, whole...)
 		}
 	}
 	for _, name := range remove {
 		if kept[name] {
 			continue
 		}
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := c.disk.Remove(c.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return c.failed(err)
 		}
 	}
 	return nil
 }
 
+// checkpointOf is the number in the name of a segment.
+func (c *committer) checkpointOf(segment string) uint64 {
+	rest := strings.TrimPrefix(segment, c.hidden("segment-"+c.owner+"-"))
+	number, _, _ := strings.Cut(rest, "-")
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return connector.Final // not one that is known
+	}
+	return n
+}
+
 func (c *committer) Close() error { return nil }
 
-// syncFolder makes renames durable where the system can.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return err
-	}
-	return nil
-}
+// path is where a file of the folder is.
+func (s *sink) path(name string) string { return filepath.Join(s.folder, name) }

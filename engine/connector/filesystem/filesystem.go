@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirdb/weir/engine/connector"
-	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
@@ -21,6 +21,10 @@ type Connector struct {
 	Formats []connector.Format
 	Stdin   io.Reader // what path '-' reads; nil: os.Stdin
 	Stdout  io.Writer // what path '-' writes; nil: os.Stdout
+
+	after func(time.Duration) <-chan time.Time // nil: time.After
+	disk  disk                                 // what sinks write to; nil: the file system
+
 }
 
 // New returns the connector for files of the given formats.
@@ -37,6 +41,7 @@ func (c Connector) Options() []connector.Option {
 	out := []connector.Option{
 		{Name: "path", Required: true, Doc: "a file, a folder, a pattern such as 'logs/*.csv', or '-' for standard input or output; what does not exist yet is made a file when the name has an extension, else a folder"},
 		{Name: "format", Choices: c.formatNames(), Doc: "the format of the files; by default what the file's name ends in"},
+		{Name: "source.monitor-interval", Type: connector.DurationOption, Doc: "how often to look for what is new; the table then never ends: of a file what is appended is read, line by line and across renaming, of a folder or pattern the files that are moved there. By default what is there is all"},
 		{Name: "sink.exists", Default: "append", Choices: []string{"append", "replace", "error"}, Doc: "what happens to a file that is written and exists already"},
 	}
 	for _, f := range c.Formats {
@@ -138,7 +143,21 @@ func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.
 	if err != nil {
 		return nil, err
 	}
-	return &source{location: at, decoding: d, pos: opt.Pos("path"), stdin: c.stdin()}, nil
+	s := &source{location: at, decoding: d, pos: opt.Pos("path"), stdin: c.stdin(), after: c.after}
+	if s.after == nil {
+		s.after = time.After
+	}
+	const interval = "source.monitor-interval"
+	if opt.Given(interval) {
+		s.interval = opt.Duration(interval)
+		switch {
+		case s.interval <= 0:
+			return nil, opt.Errorf(interval, "option '%s': '%s' is not longer than 0", interval, t.Options[interval])
+		case at.kind == stdPath:
+			return nil, opt.Errorf(interval, "standard input is read until it ends: it cannot be monitored").WithHint("remove '%s'", interval)
+		}
+	}
+	return s, nil
 }
 
 func (c Connector) stdin() io.Reader {
@@ -172,7 +191,11 @@ func (c Connector) Sink(t *connector.Table, opt connector.Options) (connector.Si
 		}
 		return &stdSink{encoding: e, w: w}, nil
 	}
-	s := &sink{encoding: e, pos: opt.Pos("path"), exists: opt.Text("sink.exists"), id: rand.Text()[:12]}
+	run := rand.Text()[:12]
+	s := &sink{encoding: e, disk: c.disk, pos: opt.Pos("path"), exists: opt.Text("sink.exists"), run: run, owner: runOwner + run}
+	if s.disk == nil {
+		s.disk = osDisk{}
+	}
 	info, err := os.Stat(at.path)
 	isFolder := err == nil && info.IsDir()
 	if filepath.Ext(at.path) == "" || isFolder || os.IsPathSeparator(at.path[len(at.path)-1]) {
@@ -181,9 +204,6 @@ func (c Connector) Sink(t *connector.Table, opt connector.Options) (connector.Si
 	}
 	s.folder, s.file = filepath.Split(at.path)
 	s.folder = filepath.Clean(s.folder)
-	if err == nil && s.exists == "error" {
-		return nil, errs.New(errs.Exists, s.pos, "the file %q exists already", at.path).WithHint("'sink.exists' = 'append' or 'replace' writes to it")
-	}
 	return s, nil
 }
 

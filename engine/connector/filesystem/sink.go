@@ -2,14 +2,15 @@ package filesystem
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
@@ -23,13 +24,30 @@ import (
 // A folder gets a file per shard and checkpoint, shown at its commit. A single
 // file is shown at the final commit: until then each checkpoint leaves a hidden
 // segment, so that a query can go on after a crash; they are joined at the end.
+//
+// A hidden name says whose the file is: a query's that can go on after a crash, and
+// that clears what its earlier runs left, or that of one run.
 type sink struct {
 	encoding connector.Encoding
+	disk     disk
 	folder   string
 	file     string // "" : part files
 	exists   string // 'sink.exists'
-	id       string // of this run
+	run      string // one life of the query
+	owner    string // of hidden files
+	named    bool   // the owner is a query, not a run
 	pos      errs.Position
+}
+
+const (
+	runOwner   = "run-"
+	queryOwner = "query-"
+)
+
+// Resume makes the query the owner of what is written.
+func (s *sink) Resume(query string) {
+	sum := sha256.Sum256([]byte(query))
+	s.owner, s.named = queryOwner+hex.EncodeToString(sum[:8]), true
 }
 
 func (s *sink) Mode() sqltype.ChangelogMode { return s.encoding.Mode() }
@@ -45,7 +63,7 @@ func (s *sink) MaxWriters() int {
 }
 
 func (s *sink) Writer(_ context.Context, shard, _ int) (connector.Writer, error) {
-	if err := os.MkdirAll(s.folder, 0o777); err != nil {
+	if err := s.disk.MakeFolder(s.folder); err != nil {
 		return nil, s.failed(err)
 	}
 	if err := s.checkExisting(); err != nil {
@@ -60,10 +78,11 @@ func (s *sink) Writer(_ context.Context, shard, _ int) (connector.Writer, error)
 
 // checkExisting finds out before any row flows whether rows can be added.
 func (s *sink) checkExisting() error {
-	if s.file == "" || s.exists != "append" {
+	if s.file == "" || s.exists == "replace" {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(s.folder, s.file))
+	name := s.path(s.file)
+	f, err := s.disk.Open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -71,15 +90,18 @@ func (s *sink) checkExisting() error {
 		return s.failed(err)
 	}
 	defer f.Close()
+	if s.exists == "error" {
+		return errs.New(errs.Exists, s.pos, "the file %q exists already", name).WithHint("'sink.exists' = 'append' or 'replace' writes to it")
+	}
 	if err := s.encoding.Accepts(f); err != nil {
-		return errs.New(errs.Output, s.pos, "rows cannot be added to the file %q: %w", f.Name(), err).
+		return errs.New(errs.Output, s.pos, "rows cannot be added to the file %q: %w", name, err).
 			WithHint("name another file, or set 'sink.exists' = 'replace'")
 	}
 	return nil
 }
 
 func (s *sink) Committer(context.Context) (connector.Committer, error) {
-	return &committer{s}, nil
+	return &committer{sink: s}, nil
 }
 
 // failed is the error that the target cannot be written.
@@ -88,45 +110,33 @@ func (s *sink) failed(err error) error {
 	if errors.As(err, &pe) {
 		err = fmt.Errorf("%s: %w", pe.Path, pe.Err)
 	}
-	return errs.New(errs.Output, s.pos, "%q cannot be written: %w", filepath.Join(s.folder, s.file), err)
+	return errs.New(errs.Output, s.pos, "%q cannot be written: %w", s.path(s.file), err)
 }
 
-// hiddenName is the hidden name of a file in the making or kept for later.
-func (s *sink) hiddenName(stage string) string {
-	name := s.file
-	if name == "" {
-		name = "part"
-	}
-	return filepath.Join(s.folder, "."+name+"."+stage)
-}
-
-// handle is what Prepare hands to Commit.
-type handle struct {
-	Hidden     string `json:"hidden,omitempty"`  // what was written; "": nothing since the last checkpoint
-	Target     string `json:"target"`            // the name it gets
-	Segment    string `json:"segment,omitempty"` // the name it has until the query ends
-	Checkpoint uint64 `json:"checkpoint"`
-	Single     bool   `json:"single,omitempty"` // Target is the whole result, made of all checkpoints' files
-}
+// hidden is the hidden name of a file in the making or kept for later.
+func (s *sink) hidden(stage string) string { return "." + cmp.Or(s.file, "part") + "." + stage }
 
 // writer is the connector.Writer of one shard.
 type writer struct {
 	*sink
 	shard int
-	files int // begun so far
+	files int   // begun so far
+	err   error // what failed: rows may be lost, so nothing goes on
 
-	f       *os.File // nil: none is open
+	name    string   // of the open file
+	f       diskFile // nil: none is open
+	rows    int64    // in it
 	buf     *bufio.Writer
 	encoder connector.Encoder
 }
 
 func (w *writer) begin() error {
-	name := w.hiddenName(fmt.Sprintf("inprogress-%s-%d-%d", w.id, w.shard, w.files))
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	name := w.hidden(fmt.Sprintf("inprogress-%s-%s-%d-%d", w.owner, w.run, w.shard, w.files))
+	f, err := w.disk.Create(w.path(name))
 	if err != nil {
 		return w.failed(err)
 	}
-	w.f, w.buf = f, bufio.NewWriterSize(f, 256<<10)
+	w.f, w.name, w.rows, w.buf = f, name, 0, bufio.NewWriterSize(f, 256<<10)
 	w.files++
 	if w.encoder, err = w.encoding.Encoder(w.buf); err != nil {
 		return w.failed(err)
@@ -135,17 +145,20 @@ func (w *writer) begin() error {
 }
 
 func (w *writer) Write(b *vector.Batch) error {
-	if b.Len() == 0 {
-		return nil
+	if w.err != nil || b.Len() == 0 {
+		return w.err
 	}
 	if w.f == nil {
 		if err := w.begin(); err != nil {
+			w.err = err
 			return err
 		}
 	}
 	if err := w.encoder.Write(b); err != nil {
-		return w.outputError(err)
+		w.err = w.outputError(err)
+		return w.err
 	}
+	w.rows += int64(b.Len())
 	return nil
 }
 
@@ -160,21 +173,29 @@ func (w *writer) outputError(err error) error {
 
 func (w *writer) EndEpoch() error { return nil }
 
+// Prepare makes a file durable, its name included. A writer of part files that has no
+// row leaves its file open, until the end; one of a single file says at every checkpoint
+// how far it is.
 func (w *writer) Prepare(checkpoint uint64) ([]byte, error) {
-	h := handle{Checkpoint: checkpoint, Single: w.file != "", Target: filepath.Join(w.folder, w.file)}
-	if w.f != nil {
-		h.Hidden = w.f.Name()
+	if w.err != nil {
+		return nil, w.err
+	}
+	final, single := checkpoint == connector.Final, w.file != ""
+	h := handle{Checkpoint: checkpoint, Single: single, Target: w.file, Owner: w.owner, Run: w.run}
+	if w.f != nil && (w.rows > 0 || final) {
+		h.Hidden = w.name
 		if err := w.finish(); err != nil {
-			return nil, w.outputError(err)
+			w.err = w.outputError(err)
+			return nil, w.err
 		}
 	}
 	switch {
-	case h.Hidden == "" && (w.file == "" || checkpoint != connector.Final):
+	case single:
+		h.Segment = w.hidden(fmt.Sprintf("segment-%s-%020d-%s-%d", w.owner, checkpoint, w.run, w.files-1))
+	case h.Hidden == "":
 		return nil, nil
-	case w.file != "":
-		h.Segment = w.hiddenName(fmt.Sprintf("segment-%020d-%s", checkpoint, w.id))
 	default:
-		h.Target = filepath.Join(w.folder, fmt.Sprintf("part-%s-%d-%d%s", w.id, w.shard, w.files-1, w.encoding.Extension()))
+		h.Target = fmt.Sprintf("part-%s-%d-%d%s", w.run, w.shard, w.files-1, w.encoding.Extension())
 	}
 	return json.Marshal(h)
 }
@@ -193,17 +214,19 @@ func (w *writer) finish() error {
 	}
 	err = w.f.Close()
 	w.f = nil
-	return err
+	if err != nil {
+		return err
+	}
+	return w.disk.SyncFolder(w.folder)
 }
 
 func (w *writer) Close() error {
 	if w.f == nil {
 		return nil
 	}
-	name := w.f.Name()
 	err := w.f.Close()
 	w.f = nil
-	return errors.Join(err, os.Remove(name))
+	return errors.Join(err, w.disk.Remove(w.path(w.name)))
 }
 
 // stdSink writes standard output.

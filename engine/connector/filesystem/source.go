@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
@@ -23,18 +24,21 @@ type source struct {
 	decoding connector.Decoding
 	pos      errs.Position // of 'path'
 	stdin    io.Reader
+	interval time.Duration // 'source.monitor-interval'; 0: what is there is all
+	after    func(time.Duration) <-chan time.Time
 }
 
 // splitData is a split's own data.
 type splitData struct {
-	path string
-	part connector.Part
+	path    string
+	part    connector.Part
+	monitor bool // what comes later is read, too
 }
 
 func (s *source) Mode() sqltype.ChangelogMode { return s.decoding.Mode() }
 
 // Bounded is true of streams, too: they end when their writer does.
-func (s *source) Bounded() bool { return true }
+func (s *source) Bounded() bool { return s.interval == 0 }
 
 func (s *source) Replayable() bool {
 	if s.kind == stdPath {
@@ -47,6 +51,9 @@ func (s *source) Replayable() bool {
 func (s *source) Splits(context.Context) ([]connector.Split, error) {
 	if s.kind == stdPath {
 		return []connector.Split{{ID: "-", Data: splitData{path: "-"}}}, nil
+	}
+	if s.interval > 0 {
+		return []connector.Split{{ID: s.path, Data: splitData{path: s.path, monitor: true}}}, nil
 	}
 	paths, err := s.paths()
 	if err != nil {
@@ -102,7 +109,7 @@ func (s *source) paths() ([]string, error) {
 			info, err := os.Stat(p)
 			return hidden(filepath.Base(p)) || err == nil && info.IsDir()
 		})
-		if len(found) == 0 {
+		if len(found) == 0 && s.interval == 0 {
 			return nil, errs.New(errs.NotFound, s.pos, "no file matches '%s'", s.path)
 		}
 		return found, nil
@@ -140,6 +147,9 @@ func hidden(name string) bool { return name[0] == '.' || name[0] == '_' }
 
 func (s *source) Open(ctx context.Context, split connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
 	d := split.Data.(splitData)
+	if d.monitor {
+		return s.openMonitored(ctx, scan, position)
+	}
 	var f connector.File
 	if d.path == "-" {
 		f = newStream("standard input", s.stdin)
@@ -155,6 +165,24 @@ func (s *source) Open(ctx context.Context, split connector.Split, scan connector
 		return nil, err
 	}
 	return r, nil
+}
+
+// openMonitored opens the reader of what grows: a file, or a set of files.
+func (s *source) openMonitored(ctx context.Context, scan connector.Scan, position []byte) (connector.Reader, error) {
+	info, err := os.Stat(s.path)
+	switch {
+	case s.kind == globPath || err == nil && info.IsDir():
+		return s.monitor(ctx, scan, position)
+	case err != nil && position == nil:
+		return nil, s.failed(s.path, err)
+	case err == nil && !info.Mode().IsRegular():
+		return nil, errs.New(errs.Option, s.pos, "%q is no file and no folder: it cannot be monitored", s.path).
+			WithHint("remove 'source.monitor-interval'; a pipe is read until its writer ends")
+	case !s.decoding.Grows():
+		return nil, errs.New(errs.Unsupported, s.pos, "%q cannot be read while it grows: files of this format are complete", s.path).
+			WithHint("name a folder or a pattern, which get new files, or remove 'source.monitor-interval'")
+	}
+	return s.follow(ctx, scan, position)
 }
 
 func (s *source) open(path string) (connector.File, error) {

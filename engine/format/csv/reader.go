@@ -27,6 +27,9 @@ func (*decoding) Mode() sqltype.ChangelogMode { return sqltype.AppendMode }
 // Splits is nil: where a record begins can only be known from the file's start.
 func (*decoding) Splits(connector.File) ([]connector.Part, error) { return nil, nil }
 
+// Grows is true: a record ends with its line.
+func (*decoding) Grows() bool { return true }
+
 func (d *decoding) Open(ctx context.Context, f connector.File, _ connector.Part, scan connector.Scan, position []byte) (connector.Reader, error) {
 	r := &reader{
 		dialect: d.dialect,
@@ -389,6 +392,14 @@ func (r *reader) Position() []byte {
 		return nil
 	}
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(r.in.Offset())), uint64(r.line))
+}
+
+// Offset is the place of the next record.
+func (r *reader) Offset() int64 {
+	if !r.started && r.resume != nil {
+		return int64(r.resume.Offset)
+	}
+	return r.in.Offset()
 }
 
 func (r *reader) Close() error { return r.in.Close() }

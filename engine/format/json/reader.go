@@ -28,6 +28,9 @@ func (d *decoding) Mode() sqltype.ChangelogMode { return d.settings.mode() }
 // Splits is nil: whether the file is one array shows at its start.
 func (*decoding) Splits(connector.File) ([]connector.Part, error) { return nil, nil }
 
+// Grows is true: where an object ends can be seen.
+func (*decoding) Grows() bool { return true }
+
 func (d *decoding) Open(ctx context.Context, f connector.File, _ connector.Part, scan connector.Scan, position []byte) (connector.Reader, error) {
 	r := newReader(d.settings, d.schema.Project(scan.Of(len(d.schema))), f)
 	if position != nil {
@@ -437,5 +440,8 @@ func (r *reader) Position() []byte {
 	b = binary.AppendUvarint(b, uint64(r.col))
 	return binary.AppendUvarint(b, uint64(r.shape))
 }
+
+// Offset is the place of the next object.
+func (r *reader) Offset() int64 { return r.in.Offset() }
 
 func (r *reader) Close() error { return r.in.Close() }

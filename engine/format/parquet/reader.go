@@ -53,6 +53,9 @@ func (d *decoding) Splits(f connector.File) ([]connector.Part, error) {
 	return parts, nil
 }
 
+// Grows is false: what says where rows are is written last.
+func (*decoding) Grows() bool { return false }
+
 func (d *decoding) Open(_ context.Context, f connector.File, part connector.Part, scan connector.Scan, position []byte) (connector.Reader, error) {
 	r, err := open(f)
 	if err != nil {
