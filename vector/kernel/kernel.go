@@ -40,6 +40,17 @@ func (m *Misfits) First(valid vector.Bitmap) (int, bool) {
 	return 0, false
 }
 
+// Spread makes the misfit of a constant, a column of one row, one of all n rows.
+func (m *Misfits) Spread(rows, n int) {
+	if rows != 1 || len(m.Rows) == 0 {
+		return
+	}
+	m.Reset()
+	for i := range n {
+		m.add(i)
+	}
+}
+
 func (m *Misfits) add(row int) { m.Rows = append(m.Rows, int32(row)) }
 
 // Broadcast is a column of n times the only row of v.

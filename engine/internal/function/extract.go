@@ -1,6 +1,7 @@
 package function
 
 import (
+	"math"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -267,7 +268,13 @@ func bindFloorTime(b Binding, up bool) (Kernel, error) {
 	zone, perSecond := kernel.NewZone(b.Zone), kernel.Units(t.UnitDigits())
 	nanos := int64(time.Second) / perSecond
 	instants := t.ID == sqltype.TimestampLTZ && !zone.UTC()
+	op := "FLOOR "
+	if up {
+		op = "CEIL "
+	}
+	var m kernel.Misfits
 	return func(c *Call) (*vector.Vector, error) {
+		m.Reset()
 		src := localTimes(c, c.Args[0], t, zone)
 		defer src.Release()
 		out := c.Pool.New(vector.Int64, c.N)
@@ -280,10 +287,17 @@ func bindFloorTime(b Binding, up bool) (Kernel, error) {
 			d := kernel.NewDivisor(n)
 			for i, v := range x {
 				q := d.FloorDiv(v) * n
+				misfit := q > v
 				if up && q != v {
 					q += n
+					misfit = q < v
 				}
-				dst[i] = q
+				if t.ID == sqltype.Time {
+					q %= 86400 * perSecond // after 24 hours the day begins again
+				}
+				if dst[i] = q; misfit {
+					m.Rows = append(m.Rows, int32(i))
+				}
 			}
 		default:
 			n := 86400 * perSecond
@@ -294,7 +308,9 @@ func bindFloorTime(b Binding, up bool) (Kernel, error) {
 				if up && from*n != v {
 					from = int64(roundDate(unit, int32(day)+1, true)) // the next boundary after day
 				}
-				dst[i] = from * n
+				if dst[i] = from * n; from > math.MaxInt64/n || from < math.MinInt64/n {
+					m.Rows = append(m.Rows, int32(i))
+				}
 			}
 		}
 		if instants {
@@ -302,7 +318,7 @@ func bindFloorTime(b Binding, up bool) (Kernel, error) {
 				dst[i] = zone.Instant(v, perSecond)
 			}
 		}
-		return out, nil
+		return checked(out, outOfRange(c, &m, op, b.Args[:1], b.Ret))
 	}, nil
 }
 

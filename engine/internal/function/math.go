@@ -22,11 +22,11 @@ func mathFunctions() []*Scalar {
 		}},
 		{Name: "SIGN", Doc: "-1, 0 or 1, in the type of the argument", Signatures: double, Deterministic: true, Infer: inferSign, Bind: bindSign},
 		{
-			Name: "CEIL", Doc: "the next whole number up; a time rounded up to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
+			Name: "CEIL", Doc: "the next whole number up; a time rounded up to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')", "(TIME, 'unit')"},
 			Deterministic: true, Infer: inferFloor, Bind: bindFloor(true),
 		},
 		{
-			Name: "FLOOR", Doc: "the next whole number down; a time rounded down to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')"},
+			Name: "FLOOR", Doc: "the next whole number down; a time rounded down to a unit", Signatures: []string{"(number)", "(TIMESTAMP, 'unit')", "(DATE, 'unit')", "(TIME, 'unit')"},
 			Deterministic: true, Infer: inferFloor, Bind: bindFloor(false),
 		},
 		{

@@ -50,6 +50,7 @@ func bindShift(op kernel.Op, b Binding, at, by int) Kernel {
 		interval := c.Args[by].Retain()
 		if factor > 1 {
 			scaled := kernel.ScaleInts(c.Pool, interval, factor, &m)
+			m.Spread(interval.Len(), c.N)
 			interval.Release()
 			interval = scaled
 		}
@@ -136,16 +137,32 @@ func bindBetween(b Binding) Kernel {
 		}
 	}
 	factor := kernel.Units(t.UnitDigits()) / 1000
-	return func(c *Call) (*vector.Vector, error) {
-		m.Reset()
-		out := kernel.Arith(c.Pool, kernel.Sub, c.Args[0], c.Args[1], c.N, &m)
-		if err := outOfRange(c, &m, "-", b.Args, b.Ret); err != nil || factor == 1 {
-			return checked(out, err)
+	if factor == 1 {
+		return func(c *Call) (*vector.Vector, error) {
+			m.Reset()
+			out := kernel.Arith(c.Pool, kernel.Sub, c.Args[0], c.Args[1], c.N, &m)
+			return checked(out, outOfRange(c, &m, "-", b.Args, b.Ret))
 		}
-		dst := vector.Values[int64](out)
-		for i, x := range dst {
-			dst[i] = x / factor
+	}
+	return func(c *Call) (*vector.Vector, error) {
+		out := c.Pool.New(vector.Int64, c.N)
+		dst, x, y := vector.Values[int64](out), bigintsOf(c.Args[0]), bigintsOf(c.Args[1])
+		for i := range dst {
+			dst[i] = wholeDifference(x.at(i), y.at(i), factor)
 		}
 		return out, nil
 	}
+}
+
+// wholeDifference is (x - y) / f, truncated, for f > 1, where x - y may be out of range.
+func wholeDifference(x, y, f int64) int64 {
+	q, r := x/f-y/f, x%f-y%f
+	q, r = q+r/f, r%f
+	switch {
+	case q > 0 && r < 0:
+		q--
+	case q < 0 && r > 0:
+		q++
+	}
+	return q
 }

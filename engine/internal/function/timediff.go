@@ -52,9 +52,11 @@ func bindTimestampAdd(b Binding) (Kernel, error) {
 	return func(c *Call) (*vector.Vector, error) {
 		m.Reset()
 		by := kernel.ScaleInts(c.Pool, c.Args[1], factor, &m)
+		m.Spread(by.Len(), c.N)
 		defer func() { by.Release() }()
 		if months > 0 {
 			narrow := kernel.CastNumber(c.Pool, by, vector.Int32, &m)
+			m.Spread(by.Len(), c.N)
 			by.Release()
 			by = narrow
 		}
