@@ -7,7 +7,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 BENCHSTAT   = golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da
 
 # Packages in which several goroutines meet.
-CONCURRENT = ./vector ./engine ./engine/connector/... ./engine/internal/exec/... ./engine/internal/job/...
+CONCURRENT = ./vector ./engine ./engine/connector/... ./engine/internal/exec/... ./engine/internal/job/... ./udf
 
 BENCH      ?= .
 BENCHPKG   ?= ./vector/... ./engine/internal/state ./engine/internal/expr ./engine/internal/op

@@ -28,7 +28,6 @@ type exchange struct {
 	kinds   bool // and Call.Kind
 
 	// Where it lies.
-	size     int
 	arena    arena
 	outFrom  int // where the results' buffers begin
 	parentAt int
@@ -100,7 +99,6 @@ func (x *exchange) measure(small bool) int {
 	if x.kinds {
 		size += pad(x.outRows)
 	}
-	x.size = size
 	return size
 }
 

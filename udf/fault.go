@@ -194,7 +194,7 @@ func frames(trace string) []string {
 // after which there is nothing but types.
 func signatureAt(line string) int {
 	for k := range len(line) {
-		if line[k] == '(' && strings.Trim(line[k:], "()iv3264128fexternrefunc, ") == "" {
+		if line[k] == '(' && strings.Trim(line[k:], "(), 123468cefinrtuvx") == "" {
 			return k
 		}
 	}

@@ -237,7 +237,7 @@ func TestCacheDirectory(t *testing.T) {
 		return files, sum
 	}
 	use("empty cache")
-	files, sum := entry()
+	files, _ := entry()
 	good, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func TestCacheDirectory(t *testing.T) {
 			}
 		}
 	}
-	_, sum = entry()
+	_, sum := entry()
 	write(sum, []byte("no sum"))
 	use("wrong sum")
 	_, sum = entry()

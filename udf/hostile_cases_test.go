@@ -228,8 +228,10 @@ locals i32 i32
 end
 `
 	return map[int][]hostile{
-		21: {{name: "table.grow to 200 million", module: guest("", scalarManifest, "table 1 funcref\nfunc $f export \"f\" (i32) -> (i32)\nref.null funcref i32.const 200000000 table.grow 0 i32.const -1 i32.ne\nend\n")},
-			{name: "table.grow in a loop", module: guest("", scalarManifest, "table 1 funcref\nfunc $f export \"f\" (i32) -> (i32)\nloop\nref.null funcref i32.const 1000 table.grow 0 drop br 0\nend\ni32.const 0\nend\n"), cause: udf.Fuel, reason: "fuel"}},
+		21: {
+			{name: "table.grow to 200 million", module: guest("", scalarManifest, "table 1 funcref\nfunc $f export \"f\" (i32) -> (i32)\nref.null funcref i32.const 200000000 table.grow 0 i32.const -1 i32.ne\nend\n")},
+			{name: "table.grow in a loop", module: guest("", scalarManifest, "table 1 funcref\nfunc $f export \"f\" (i32) -> (i32)\nloop\nref.null funcref i32.const 1000 table.grow 0 drop br 0\nend\ni32.const 0\nend\n"), cause: udf.Fuel, reason: "fuel"},
+		},
 		24: {
 			{name: "infinite loop", module: body(scalarManifest, spin), cause: udf.Fuel, reason: "fuel"},
 			{name: "infinite loop for long", module: body(scalarManifest, spin), limits: udf.Limits{Fuel: 1 << 50, Timeout: 3e8}, cause: udf.Timeout, reason: "300ms"},

@@ -52,8 +52,10 @@ func hostileResults() map[int][]hostile {
 		return code
 	}
 	return map[int][]hostile{
-		36: {{name: "unknown status", module: guest("", scalarManifest, "func $f export \"f\" (i32) -> (i32)\ni32.const 77\nend\n"), cause: udf.Broken, reason: "status 77"},
-			{name: "MORE of a scalar function", module: guest("", scalarManifest, "func $f export \"f\" (i32) -> (i32)\ni32.const 2\nend\n"), cause: udf.Broken, reason: "status 2"}},
+		36: {
+			{name: "unknown status", module: guest("", scalarManifest, "func $f export \"f\" (i32) -> (i32)\ni32.const 77\nend\n"), cause: udf.Broken, reason: "status 77"},
+			{name: "MORE of a scalar function", module: guest("", scalarManifest, "func $f export \"f\" (i32) -> (i32)\ni32.const 2\nend\n"), cause: udf.Broken, reason: "status 2"},
+		},
 		37: {
 			{name: "message out of range", module: guest("", scalarManifest, "func $f export \"f\" (i32) -> (i32)\nlocal.get 0 i32.const -4 i32.store offset=112\nlocal.get 0 i32.const 100 i32.store offset=116\ni32.const 1\nend\n"), cause: udf.Broken, reason: "message outside"},
 			failing("message of 4 G", message+"local.get 0 i32.const -1 i32.store offset=116", "row -1 "+strings.Repeat("A", 4096)),
@@ -92,8 +94,10 @@ func hostileResults() map[int][]hostile {
 			bad("invalid UTF-8", text, offsets(0, 1, 2, 3, 4)+putOut(atData, 0, 0x4142fe43), "UTF-8"),
 			bad("row begins inside of a character", text, offsets(0, 1, 2, 3, 4)+putOut(atData, 0, 0x41ac82e2), "inside of a character"),
 		},
-		44: {bad("NULLs without a bitmap", scalarManifest, setOut(atNulls, 4)+setOut(atValidity, 0), "validity at 0x0"),
-			{name: "count of NULLs is wrong", module: body(scalarManifest, setOut(atNulls, 77))}},
+		44: {
+			bad("NULLs without a bitmap", scalarManifest, setOut(atNulls, 4)+setOut(atValidity, 0), "validity at 0x0"),
+			{name: "count of NULLs is wrong", module: body(scalarManifest, setOut(atNulls, 77))},
+		},
 		45: {{name: "writes over a result after it was checked", module: guest("", text, `global $old mut i32 0
 func $f export "f" (i32) -> (i32)
   global.get $old
@@ -109,8 +113,10 @@ end
 		46: {
 			table("MORE without progress", "", "without a row", 2),
 			table("MORE with a moving cursor", "local.get 0 local.get 0 i64.load offset=32 i64.const 1 i64.add i64.store offset=32", "without a row", 2),
-			{name: "endless rows", module: guest("", tableOfInts, "func $f export \"f\" (i32) -> (i32)\nlocal.get 0 local.get 0 i32.load offset=96 i32.store offset=100\nlocal.get 0 i32.load offset=104 i32.const 0 local.get 0 i32.load offset=96 i32.const 4 i32.mul memory.fill\ni32.const 2\nend\n"),
-				limits: udf.Limits{Fuel: 1 << 40, RowsOut: 100_000}, cause: udf.Overflow, reason: "100000"},
+			{
+				name: "endless rows", module: guest("", tableOfInts, "func $f export \"f\" (i32) -> (i32)\nlocal.get 0 local.get 0 i32.load offset=96 i32.store offset=100\nlocal.get 0 i32.load offset=104 i32.const 0 local.get 0 i32.load offset=96 i32.const 4 i32.mul memory.fill\ni32.const 2\nend\n"),
+				limits: udf.Limits{Fuel: 1 << 40, RowsOut: 100_000}, cause: udf.Overflow, reason: "100000",
+			},
 			{name: "endless rows of little fuel", module: guest("", tableOfInts, "func $f export \"f\" (i32) -> (i32)\nlocal.get 0 i32.const 1 i32.store offset=100\nlocal.get 0 i32.load offset=104 i32.const 0 i32.store\ni32.const 2\nend\n"), cause: udf.Fuel, reason: "fuel"},
 		},
 		47: {
@@ -182,8 +188,10 @@ func hostileStates() map[int][]hostile {
 		return hostile{name: name, module: guest("", changesOfTable, update("")+"func export \"f.emit\" (i32) -> (i32)\n"+code+"\ni32.const 0\nend\n"), cause: udf.Broken, reason: reason, rows: 4, run: emitStates}
 	}
 	return map[int][]hostile{
-		47: {emit("kind 2", "local.get 0 i32.const 1 i32.store offset=100 local.get 0 i32.load offset=104 i32.const 0 i32.store local.get 0 i32.load offset=108 i32.const 2 i32.store8", "kind 2"),
-			emit("group out of range", "local.get 0 i32.const 1 i32.store offset=100 local.get 0 i32.load offset=104 i32.const 4 i32.store", "of 4")},
+		47: {
+			emit("kind 2", "local.get 0 i32.const 1 i32.store offset=100 local.get 0 i32.load offset=104 i32.const 0 i32.store local.get 0 i32.load offset=108 i32.const 2 i32.store8", "kind 2"),
+			emit("group out of range", "local.get 0 i32.const 1 i32.store offset=100 local.get 0 i32.load offset=104 i32.const 4 i32.store", "of 4"),
+		},
 		48: {
 			view("4096 views on the same MiB", "i32.const 16 memory.grow drop "+each("local.get 1 i32.const 65536 i32.store local.get 1 i32.const 1048576 i32.store offset=4"), udf.Overflow, "overlap"),
 			view("view out of range", each("local.get 1 i32.const -16 i32.store local.get 1 i32.const 32 i32.store offset=4"), udf.Broken, "outside"),
@@ -191,8 +199,10 @@ func hostileStates() map[int][]hostile {
 			view("view of 2 MiB", each("local.get 1 i32.const 64 i32.store local.get 1 i32.const 2097152 i32.store offset=4"), udf.Overflow, "at most 1048576"),
 			view("empty views anywhere", each("local.get 1 i32.const -16 i32.store local.get 1 i32.const 0 i32.store offset=4"), 0, ""),
 		},
-		51: {{name: "traps after half of the states", module: guest("", fixedAggregate, finish+update("local.get 0 i32.load offset=76 i32.const 255 local.get 0 i32.load offset=64 i32.const 4 i32.mul memory.fill\nunreachable")),
-			cause: udf.Trapped, reason: "unreachable", run: updateStates}},
+		51: {{
+			name: "traps after half of the states", module: guest("", fixedAggregate, finish+update("local.get 0 i32.load offset=76 i32.const 255 local.get 0 i32.load offset=64 i32.const 4 i32.mul memory.fill\nunreachable")),
+			cause: udf.Trapped, reason: "unreachable", run: updateStates,
+		}},
 	}
 }
 
