@@ -51,7 +51,7 @@ func BenchmarkSkeleton(b *testing.B) {
 		if err := f.rewrite(); err != nil {
 			b.Fatal(err)
 		}
-		f.render()
+		f.render(f.skeleton(true))
 	}
 }
 

@@ -44,14 +44,14 @@ func (c *cursor) create() Statement {
 	case c.is("MATERIALIZED", "TABLE"):
 		c.fail(errs.New(errs.Unsupported, c.pos(), "materialized tables are not supported").WithHint("use CREATE MATERIALIZED VIEW"))
 	case c.is("MODEL"), c.is("CONNECTION"), c.is("INDEX"), c.is("UNIQUE"), c.is("SEQUENCE"), c.is("TRIGGER"), c.is("USER"), c.is("PROCEDURE"), c.is("SOURCE"), c.is("SINK"), c.is("STREAM"), c.is("TYPE"):
-		e := errs.New(errs.Unsupported, c.pos(), "CREATE %s is not supported", c.tok().word)
-		switch c.tok().word {
+		e := errs.New(errs.Unsupported, c.pos(), "CREATE %s is not supported", c.word())
+		switch c.word() {
 		case "SOURCE", "SINK", "STREAM":
 			e.WithHint("sources and sinks are tables: CREATE TABLE .. WITH ('connector' = '..')")
 		}
 		c.fail(e)
 	default:
-		word := c.tok().word
+		word := c.word()
 		e := c.expected("TABLE, VIEW, MATERIALIZED VIEW, FUNCTION, CATALOG or DATABASE")
 		if s := errs.Suggest(word, []string{"TABLE", "VIEW", "MATERIALIZED", "FUNCTION", "CATALOG", "DATABASE", "TEMPORARY"}); s != "" && word != "" {
 			e.WithHint("did you mean %s?", s)
@@ -105,7 +105,7 @@ func (c *cursor) createTable(cr creation) Statement {
 			}
 		}
 		if twice {
-			c.fail(errs.New(errs.Syntax, at.pos(), "%s is written twice", at.word))
+			c.fail(errs.New(errs.Syntax, at.pos(), "%s is written twice", c.wordOf(&at)))
 		}
 	}
 	for _, col := range t.Columns {
@@ -130,11 +130,11 @@ func (c *cursor) tableElement(t *CreateTable) {
 	case c.is("PRIMARY", "KEY"), c.is("CONSTRAINT"):
 		c.setKey(&t.PrimaryKey, c.primaryKey())
 	case c.is("UNIQUE"), c.is("FOREIGN", "KEY"), c.is("CHECK", "("), c.is("INDEX"), c.is("KEY"), c.is("PERIOD", "FOR"):
-		if n := c.ahead(1); n.isName() && c.tok().word != "PERIOD" && c.tok().word != "FOREIGN" && n.kind == tokWord && typeNames[n.word] != "" {
+		if n := c.ahead(1); n.isName() && c.word() != "PERIOD" && c.word() != "FOREIGN" && n.kind == tokWord && typeNames[c.wordOf(n)] != "" {
 			c.addColumn(t)
 			return
 		}
-		c.fail(errs.New(errs.Unsupported, c.pos(), "the constraint %s is not supported", c.tok().word).
+		c.fail(errs.New(errs.Unsupported, c.pos(), "the constraint %s is not supported", c.word()).
 			WithHint("PRIMARY KEY (columns) NOT ENFORCED is the only one"))
 	default:
 		c.addColumn(t)
@@ -160,7 +160,7 @@ func (c *cursor) setKey(to **PrimaryKey, key *PrimaryKey) {
 // columnsOnly reports whether the current column is a name without a type, as
 // before AS query.
 func (c *cursor) columnsOnly() bool {
-	next := c.ahead(1).word
+	next := c.wordOf(c.ahead(1))
 	return next == "," || next == ")"
 }
 
@@ -207,11 +207,11 @@ func (c *cursor) column(nameOnly bool) (*ColumnDef, *PrimaryKey) {
 func (c *cursor) badColumn() {
 	t := *c.tok()
 	e := c.expected(`"," or ")"`)
-	switch t.word {
+	switch c.wordOf(&t) {
 	case "DEFAULT", "AUTO_INCREMENT", "UNIQUE", "REFERENCES", "CHECK", "GENERATED", "UNSIGNED", "IDENTITY":
 		e.Code = errs.Unsupported
-		e.Msg = t.word + " of a column is not supported"
-		if t.word == "GENERATED" {
+		e.Msg = c.wordOf(&t) + " of a column is not supported"
+		if c.wordOf(&t) == "GENERATED" {
 			e.WithHint("a computed column is written c AS expression")
 		}
 	case "ENFORCED":
@@ -256,7 +256,7 @@ func (c *cursor) likeTable() *LikeTable {
 		return like
 	}
 	for c.err == nil && !c.eat(")") {
-		r := LikeRule{Place: c.place(), Mode: c.tok().word, What: c.ahead(1).word}
+		r := LikeRule{Place: c.place(), Mode: c.word(), What: c.wordOf(c.ahead(1))}
 		if !likeModes[r.Mode] {
 			c.expected("INCLUDING, EXCLUDING or OVERWRITING")
 			break

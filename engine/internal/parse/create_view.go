@@ -71,8 +71,8 @@ func (c *cursor) createFunction(cr creation) Statement {
 func (c *cursor) param() Field {
 	var f Field
 	next := c.ahead(1)
-	if c.tok().kind == tokQuoted || typeNames[c.tok().word] == "" || next.kind == tokWord && typeNames[next.word] != "" && next.word != "NULL" && next.word != "ARRAY" && next.word != "MULTISET" {
-		if next.word != "," && next.word != ")" || c.tok().kind == tokQuoted {
+	if c.tok().kind == tokQuoted || typeNames[c.word()] == "" || next.kind == tokWord && typeNames[c.wordOf(next)] != "" && c.wordOf(next) != "NULL" && c.wordOf(next) != "ARRAY" && c.wordOf(next) != "MULTISET" {
+		if c.wordOf(next) != "," && c.wordOf(next) != ")" || c.tok().kind == tokQuoted {
 			f.Name = c.part()
 		}
 	}
@@ -83,7 +83,7 @@ func (c *cursor) param() Field {
 // resources reads FILE 'path', ..
 func (c *cursor) resources(f *CreateFunction) {
 	for {
-		r := Resource{Place: c.place(), Kind: c.tok().word}
+		r := Resource{Place: c.place(), Kind: c.word()}
 		switch r.Kind {
 		case "FILE", "JAR", "ARTIFACT":
 		default:

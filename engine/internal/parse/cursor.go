@@ -8,11 +8,24 @@ import (
 
 // script is a text and its tokens.
 type script struct {
-	text string
-	toks []token
+	text  string
+	upper string // text with its ASCII letters in upper case: keywords are parts of it
+	toks  []token
+
+	idents  slab[Ident] // of the names in queries and expressions
+	columns slab[ColumnRef]
 }
 
 func (s *script) source(t *token) string { return s.text[t.start:t.end] }
+
+// wordOf is the keyword in upper case or the operator that t is; "" for any other
+// token. A keyword may be a name as well.
+func (s *script) wordOf(t *token) string {
+	if !t.isWord {
+		return ""
+	}
+	return s.upper[t.start:t.end]
+}
 
 // value is what a quoted token stands for; the source of any other.
 func (s *script) value(t *token) string {
@@ -53,8 +66,16 @@ func (c *cursor) ahead(n int) *token {
 		return &c.toks[c.at+n]
 	}
 	stop := c.toks[c.end]
-	stop.kind, stop.word, stop.end = tokEnd, "", stop.start
+	stop.kind, stop.isWord, stop.end = tokEnd, false, stop.start
 	return &stop
+}
+
+// word is the keyword or operator here, or "".
+func (c *cursor) word() string {
+	if c.at >= c.end {
+		return ""
+	}
+	return c.wordOf(&c.toks[c.at])
 }
 
 func (c *cursor) pos() errs.Position { return c.tok().pos() }
@@ -74,7 +95,7 @@ func (c *cursor) fail(e *errs.Error) {
 // is reports whether the next tokens are these words or operators.
 func (c *cursor) is(words ...string) bool {
 	for i, w := range words {
-		if c.at+i >= c.end || c.toks[c.at+i].word != w {
+		if c.at+i >= c.end || c.wordOf(&c.toks[c.at+i]) != w {
 			return false
 		}
 	}
@@ -106,8 +127,8 @@ func (c *cursor) expected(what string) *errs.Error {
 	if c.err == nil {
 		t := *c.tok()
 		e := errs.New(errs.Syntax, t.pos(), "expected %s, found %s", what, c.found())
-		if t.reserved && strings.HasPrefix(what, "a name") {
-			e.WithHint("%s is a reserved word: as a name it is quoted: `%s`", t.word, c.source(&t))
+		if t.reserved() && strings.HasPrefix(what, "a name") {
+			e.WithHint("%s is a reserved word: as a name it is quoted: `%s`", c.wordOf(&t), c.source(&t))
 		}
 		c.fail(e)
 		return e
@@ -133,7 +154,7 @@ func (c *cursor) found() string {
 }
 
 func (s *script) describe(t *token) string {
-	if t.kind == tokEnd || t.word == ";" {
+	if t.kind == tokEnd || s.wordOf(t) == ";" {
 		return "the end of the statement"
 	}
 	return `"` + clip(s.source(t)) + `"`

@@ -53,7 +53,7 @@ func (c *cursor) nestedType(depth int) *DataType {
 		case c.is("NULL") && !t.NotNull:
 			c.at++
 		case c.is("ARRAY") || c.is("MULTISET"):
-			t = &DataType{Place: t.Place, Name: c.tok().word, Elem: t}
+			t = &DataType{Place: t.Place, Name: c.word(), Elem: t}
 			c.at++
 			depth++
 		default:
@@ -69,7 +69,7 @@ func (c *cursor) tooDeep() {
 
 func (c *cursor) baseType(depth int) *DataType {
 	tok := *c.tok()
-	t := &DataType{Place: Place{tok.pos()}, Name: typeNames[tok.word]}
+	t := &DataType{Place: Place{tok.pos()}, Name: typeNames[c.wordOf(&tok)]}
 	if tok.kind != tokWord || t.Name == "" {
 		c.unknownType(&tok)
 		return nil
@@ -116,10 +116,10 @@ func (c *cursor) unknownType(tok *token) {
 		return
 	}
 	e := errs.New(errs.Syntax, tok.pos(), "unknown data type %q", clip(c.source(tok)))
-	if w := foreignTypes[tok.word]; w != "" {
+	if w := foreignTypes[c.wordOf(tok)]; w != "" {
 		e.WithHint("the type is called %s", w)
-	} else if tok.word != "" {
-		if s := errs.Suggest(tok.word, slices.Sorted(maps.Keys(typeNames))); s != "" {
+	} else if c.wordOf(tok) != "" {
+		if s := errs.Suggest(c.wordOf(tok), slices.Sorted(maps.Keys(typeNames))); s != "" {
 			e.WithHint("did you mean %s?", s)
 		}
 	}
@@ -200,7 +200,7 @@ func (c *cursor) rowFields(t *DataType, depth int) {
 // intervalUnits reads DAY(3) TO SECOND(6) and the like.
 func (c *cursor) intervalUnits(t *DataType) {
 	unit := func() Unit {
-		u, ok := units[c.tok().word]
+		u, ok := units[c.word()]
 		if !ok {
 			c.expected("a unit of time")
 			return ""

@@ -8,7 +8,7 @@ import (
 
 // statement reads one statement. Its first word says which.
 func (c *cursor) statement() Statement {
-	switch c.tok().word {
+	switch c.word() {
 	case "SELECT", "WITH", "VALUES", "TABLE", "(":
 		return orNil(c.query(c.end))
 	case "INSERT":
@@ -82,17 +82,17 @@ var foreignStatements = map[string]string{
 // noStatement fails for a first word that begins no statement.
 func (c *cursor) noStatement() {
 	t := *c.tok()
-	if hint, ok := foreignStatements[t.word]; ok && t.kind == tokWord {
-		e := errs.New(errs.Unsupported, t.pos(), "the statement %s is not supported", t.word)
+	if hint, ok := foreignStatements[c.wordOf(&t)]; ok && t.kind == tokWord {
+		e := errs.New(errs.Unsupported, t.pos(), "the statement %s is not supported", c.wordOf(&t))
 		e.Hint = hint
 		c.fail(e)
 		return
 	}
 	e := errs.New(errs.Syntax, t.pos(), "no statement begins with %s", c.describe(&t))
-	if t.word == "FROM" {
+	if c.wordOf(&t) == "FROM" {
 		e.WithHint("a query begins with SELECT")
 	} else if t.kind == tokWord {
-		if s := errs.Suggest(t.word, strings.Fields(statementWords)); s != "" {
+		if s := errs.Suggest(c.wordOf(&t), strings.Fields(statementWords)); s != "" {
 			e.WithHint("did you mean %s?", s)
 		}
 	}
@@ -214,7 +214,7 @@ func (c *cursor) module() Statement {
 // job reads START JOB, STOP JOB and SAVEPOINT.
 func (c *cursor) job() Statement {
 	first := c.at
-	j := &JobControl{Action: JobAction(c.tok().word)}
+	j := &JobControl{Action: JobAction(c.word())}
 	c.at++
 	if j.Action == SavepointJob {
 		c.eat("JOB")

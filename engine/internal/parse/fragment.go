@@ -1,10 +1,6 @@
 package parse
 
-import (
-	"strconv"
-
-	"github.com/weirdb/weir/engine/errs"
-)
+import "github.com/weirdb/weir/engine/errs"
 
 // A fragment is the part of a statement that vitess parses: a query, or one
 // expression of a DDL statement.
@@ -23,29 +19,43 @@ type fragment struct {
 	isQuery bool // else one expression
 	err     *errs.Error
 
-	edits   []edit         // for each token
-	match   []int          // for each bracket the other one, else -1
-	section []section      // for each token
-	heads   []int          // for the last token of each operand the first one, else -1
-	marks   []mark         // by number
-	calls   map[int]*Call  // by the opening bracket: what passes know about a call before its name is read
-	tails   map[int]*tail  // by the query's opening bracket (lo-1 at the top)
-	hints   map[int][]Hint // by the token of the hint
-	later   []closing      // brackets to be closed when all passes are done
-	starts  []int          // for each token of vitess's text the offset
-	ends    map[int]int    // by the opening bracket of a call with OVER or the like: its last token
+	cells  []cell         // for each token
+	calls  []openCall     // what passes know about calls before their names are read
+	pieces []piece        // what tokens were replaced by, in any order
+	marks  []mark         // by number
+	tails  map[int]*tail  // by the query's opening bracket (lo-1 at the top)
+	hints  map[int][]Hint // by the token of the hint
+	later  []closing      // brackets to be closed when all passes are done
 }
 
-// edit is what vitess gets for a token.
-type edit struct {
-	before, text, after string
-	taken               bool // text counts, else the token's source does
+// cell is what the passes know about a token, and what vitess gets for it: the
+// pieces before it, its own, and those after it. An index of -1 stands for none.
+type cell struct {
+	match  int32 // for a bracket the other one
+	outer  int32 // the opening bracket around it, lo-1 at the top
+	head   int32 // for the last token of an operand the first one
+	before int32 // the first of the pieces
+	own    int32
+	after  int32
+	call   int32 // for the opening bracket of a call: its number in calls
+
+	section section
+	taken   bool // own counts, else the token's source does
+}
+
+// openCall is a call and the last token of its OVER or the like, or -1.
+type openCall struct {
+	node *Call
+	last int
 }
 
 // mark is a half-built node and the tokens that it spans.
 type mark struct {
 	node        any
 	first, last int
+	args        int32 // the first of the marks that complete the node, when vitess does not see them; else -1
+	next        int32 // the next mark of such a list, or -1
+	folded      bool  // args counts
 }
 
 // tail is what ends a query and vitess does not see.
@@ -54,19 +64,18 @@ type tail struct {
 	emit          string
 }
 
-// closing is a bracket that opens before first, or was opened there, and closes
-// after last.
+// closing is a bracket that closes after token last. It opens before token first
+// as that of a call of the mark, unless that was written already.
 type closing struct {
 	first, last int
-	open, close string
+	mark        int32 // or -1
 }
 
 func newFragment(s *script, lo, hi int, isQuery bool) *fragment {
 	n := hi - lo
 	return &fragment{
 		script: s, lo: lo, hi: hi, isQuery: isQuery,
-		edits: make([]edit, n), match: make([]int, n), section: make([]section, n), heads: make([]int, n),
-		marks: make([]mark, 0, n/2+1),
+		cells: make([]cell, n), pieces: make([]piece, 0, n), marks: make([]mark, 0, n/2+8),
 	}
 }
 
@@ -126,7 +135,7 @@ func (f *fragment) word(i int) string {
 	if !f.inside(i) {
 		return ""
 	}
-	return f.toks[i].word
+	return f.wordOf(&f.toks[i])
 }
 
 func (f *fragment) kind(i int) tokenKind {
@@ -148,75 +157,60 @@ func (f *fragment) are(i int, words ...string) bool {
 
 func (f *fragment) isName(i int) bool { return f.inside(i) && f.toks[i].isName() }
 
+func (f *fragment) cell(i int) *cell { return &f.cells[i-f.lo] }
+
+// concerns reports whether token i has a word of this use.
+func (f *fragment) concerns(i int, use uses) bool { return f.toks[i].uses&use != 0 }
+
 // closer is the bracket that closes the one at open.
-func (f *fragment) closer(open int) int { return f.match[open-f.lo] }
+func (f *fragment) closer(open int) int { return int(f.cell(open).match) }
 
-func (f *fragment) in(i int) section { return f.section[i-f.lo] }
+func (f *fragment) in(i int) section { return f.cell(i).section }
 
-func (f *fragment) edit(i int) *edit { return &f.edits[i-f.lo] }
+// head is the first token of the operand that ends at token i, or -1.
+func (f *fragment) head(i int) int { return int(f.cell(i).head) }
 
-func (f *fragment) taken(i int) bool { return f.edits[i-f.lo].taken }
+// operandFrom notes that an operand spans the tokens first to last.
+func (f *fragment) operandFrom(first, last int) { f.cell(last).head = int32(first) }
 
-// take replaces token i by text.
-func (f *fragment) take(i int, text string) {
-	e := f.edit(i)
-	e.text, e.taken = text, true
-}
-
-// drop takes the tokens [from, to) out.
-func (f *fragment) drop(from, to int) {
-	for i := from; i < to; i++ {
-		f.take(i, "")
-	}
-}
+func (f *fragment) taken(i int) bool { return f.cell(i).taken }
 
 // mark adds a mark for the tokens first to last and returns its number.
-func (f *fragment) mark(node any, first, last int) string {
-	f.marks = append(f.marks, mark{node, first, last})
-	return strconv.Itoa(len(f.marks) - 1)
-}
-
-// placeholder is a new mark as an operand: vitess takes it for a bind variable.
-func (f *fragment) placeholder(node any, first, last int) string {
-	return ":v" + f.mark(node, first, last)
+func (f *fragment) mark(node any, first, last int) int32 {
+	f.marks = append(f.marks, mark{node: node, first: first, last: last, args: -1, next: -1})
+	return int32(len(f.marks) - 1)
 }
 
 // leaf replaces the tokens first to last by one operand.
 func (f *fragment) leaf(node any, first, last int) {
 	f.drop(first, last+1)
-	f.take(first, f.placeholder(node, first, last))
-	f.heads[last-f.lo] = first
+	f.take(first, leafOf(f.mark(node, first, last)))
+	f.operandFrom(first, last)
 }
 
 // caller replaces token first by the name of a call whose arguments vitess
 // parses; the call ends at last.
 func (f *fragment) caller(node any, first, last int) {
-	f.take(first, "`"+f.mark(node, first, last)+"`")
-	f.heads[last-f.lo] = first
-}
-
-// opener is `n`( as text.
-func (f *fragment) opener(node any, first, last int) string {
-	return "`" + f.mark(node, first, last) + "`("
+	f.take(first, nameOf(f.mark(node, first, last)))
+	f.operandFrom(first, last)
 }
 
 // wrap has the operand from first to last become the argument of a call.
 func (f *fragment) wrap(node any, first, last int) {
-	f.later = append(f.later, closing{first, last, f.opener(node, first, last), ")"})
+	f.later = append(f.later, closing{first, last, f.mark(node, first, last)})
 }
 
 // closeAfter puts a closing bracket after token last, around all others there.
 func (f *fragment) closeAfter(last int) {
-	f.later = append(f.later, closing{-1, last, "", ")"})
+	f.later = append(f.later, closing{-1, last, -1})
 }
 
 func (f *fragment) closeLater() {
 	for _, c := range f.later {
-		if c.first >= 0 {
-			e := f.edit(c.first)
-			e.before = c.open + e.before
+		if c.mark >= 0 {
+			f.putBefore(c.first, nameOf(c.mark), plain(pieceOpen))
 		}
-		f.edit(c.last).after += c.close
+		f.putAfter(c.last, plain(pieceClose))
 	}
 }
 
@@ -235,32 +229,46 @@ func (f *fragment) done(c *cursor) bool {
 
 // skip is the token after i, or after its closing bracket.
 func (f *fragment) skip(i int) int {
-	if m := f.match[i-f.lo]; m > i {
+	if m := f.closer(i); m > i {
 		return m + 1
 	}
 	return i + 1
 }
 
-// frameEnd is the first token at or after i that closes the bracket i stands
-// in, or hi.
-func (f *fragment) frameEnd(i int) int {
-	for i < f.hi && !(f.match[i-f.lo] >= 0 && f.match[i-f.lo] < i) {
-		i = f.skip(i)
-	}
-	return i
+// closes reports whether token i is a closing bracket.
+func (f *fragment) closes(i int) bool {
+	m := f.closer(i)
+	return m >= 0 && m < i
 }
 
-// itemEnd is the first token at or after i, on i's level, that is a comma, ends
+// openerOf is the bracket that token i stands in or closes, or lo-1.
+func (f *fragment) openerOf(i int) int {
+	switch {
+	case i >= f.hi:
+		return f.lo - 1
+	case f.closes(i):
+		return f.closer(i)
+	}
+	return int(f.cell(i).outer)
+}
+
+// frameEnd is the token that closes the bracket i stands in, i itself if it
+// closes one; or hi.
+func (f *fragment) frameEnd(i int) int {
+	if open := f.openerOf(i); open >= f.lo {
+		return f.closer(open)
+	}
+	return f.hi
+}
+
+// itemEnd is the first token at or after i, on i's level, that is a plain(pieceComma), ends
 // the section or closes the bracket; or hi.
 func (f *fragment) itemEnd(i int) int {
 	if !f.inside(i) {
 		return f.hi
 	}
 	sec := f.in(i)
-	for i < f.hi {
-		if m := f.match[i-f.lo]; m >= 0 && m < i || f.word(i) == "," || f.in(i) != sec {
-			return i
-		}
+	for i < f.hi && !f.closes(i) && f.word(i) != "," && f.in(i) == sec {
 		i = f.skip(i)
 	}
 	return i
@@ -272,10 +280,7 @@ func (f *fragment) sectionEnd(i int) int {
 		return f.hi
 	}
 	sec := f.in(i)
-	for i < f.hi {
-		if m := f.match[i-f.lo]; m >= 0 && m < i || f.in(i) != sec {
-			return i
-		}
+	for i < f.hi && !f.closes(i) && f.in(i) == sec {
 		i = f.skip(i)
 	}
 	return i
@@ -291,7 +296,7 @@ func (f *fragment) endsOperand(i int) bool {
 		return w == ")" || w == "]"
 	case tokWord:
 		w := f.word(i)
-		return !f.toks[i].reserved || w == "END" || w == "NULL" || w == "TRUE" || w == "FALSE" || noParens[w]
+		return !f.toks[i].reserved() || w == "END" || w == "NULL" || w == "TRUE" || w == "FALSE" || noParens[w]
 	}
 	return true
 }

@@ -84,7 +84,7 @@ func seeds(t testing.TB) []string {
 func TestMutations(t *testing.T) {
 	all := seeds(t)
 	for n, sql := range all {
-		toks, err := lex(sql)
+		toks, err := lex(sql, upperASCII(sql))
 		if err != nil {
 			continue
 		}
@@ -115,7 +115,7 @@ func TestTokenSoup(t *testing.T) {
 	var runs []string
 	all := seeds(t)
 	for _, sql := range all {
-		toks, err := lex(sql)
+		toks, err := lex(sql, upperASCII(sql))
 		if err != nil {
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 func (s *script) parseHint(i int) ([]Hint, *errs.Error) {
 	t := &s.toks[i]
 	inner := strings.Repeat(" ", 3) + s.text[t.start+3:t.end-2]
-	toks, err := lex(inner)
+	toks, err := lex(inner, upperASCII(inner))
 	for k := range toks {
 		shift(&toks[k], t)
 	}
@@ -19,7 +19,7 @@ func (s *script) parseHint(i int) ([]Hint, *errs.Error) {
 		err.Pos = t.pos()
 		return nil, err
 	}
-	c := &cursor{script: &script{text: s.text, toks: toks}, end: len(toks) - 1}
+	c := &cursor{script: &script{text: s.text, upper: s.upper, toks: toks}, end: len(toks) - 1}
 	var out []Hint
 	for !c.atEnd() {
 		if len(out) > 0 {

@@ -68,10 +68,10 @@ func (c *cursor) partition() Option {
 
 // startsQueryAt reports whether the brackets at token i begin a query.
 func (c *cursor) startsQueryAt(i int) bool {
-	for i < c.end && c.toks[i].word == "(" {
+	for i < c.end && c.wordOf(&c.toks[i]) == "(" {
 		i++
 	}
-	switch c.toks[i].word {
+	switch c.wordOf(&c.toks[i]) {
 	case "SELECT", "WITH", "VALUES", "TABLE":
 		return true
 	}
@@ -82,12 +82,12 @@ func (c *cursor) startsQueryAt(i int) bool {
 // query ends.
 func (c *cursor) conflict(in *Insert, end int) int {
 	for i := end - 1; i > c.at && i > end-8; i-- {
-		if c.toks[i].word == "DUPLICATE" && c.toks[i-1].word == "ON" {
+		if c.wordOf(&c.toks[i]) == "DUPLICATE" && c.wordOf(&c.toks[i-1]) == "ON" {
 			c.fail(errs.New(errs.Unsupported, c.toks[i-1].pos(), "ON DUPLICATE KEY is not supported").
 				WithHint("a row replaces the row of its key; ON CONFLICT DO NOTHING keeps the first"))
 			return end
 		}
-		if c.toks[i].word != "CONFLICT" || c.toks[i-1].word != "ON" {
+		if c.wordOf(&c.toks[i]) != "CONFLICT" || c.wordOf(&c.toks[i-1]) != "ON" {
 			continue
 		}
 		in.ConflictAt = c.toks[i-1].pos()
@@ -154,7 +154,7 @@ func (c *cursor) statementSet() Statement {
 			return nil
 		}
 		end := c.at
-		for end < c.end && c.toks[end].word != ";" {
+		for end < c.end && c.wordOf(&c.toks[end]) != ";" {
 			end++
 		}
 		in := c.insert(end)

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,6 +13,7 @@ import (
 // backslash an ordinary character. Comments are dropped, hints are kept.
 type lexer struct {
 	text      string
+	upper     string
 	at        int
 	line      int
 	lineStart int // offset of the line's first byte
@@ -20,16 +22,17 @@ type lexer struct {
 	first     int // the first token of the current statement
 }
 
-// lex returns the tokens of text, the last one a tokEnd.
-func lex(text string) ([]token, *errs.Error) {
-	l := &lexer{text: text, line: 1, toks: make([]token, 0, len(text)/3+8)}
+// lex returns the tokens of text, the last one a tokEnd; upper is the text with
+// its ASCII letters in upper case.
+func lex(text, upper string) ([]token, *errs.Error) {
+	l := &lexer{text: text, upper: upper, line: 1, toks: make([]token, 0, min(len(text)/3, 1<<14)+8)}
 	if strings.HasPrefix(text, "\ufeff") {
 		l.step(len("\ufeff")) // a byte order mark
 	}
 	for {
 		l.skipBlank()
 		if l.at == len(text) {
-			l.add(tokEnd, l.at, "")
+			l.add(tokEnd, l.at)
 			return l.toks, nil
 		}
 		if err := l.next(); err != nil {
@@ -47,7 +50,7 @@ func (l *lexer) checkSize() *errs.Error {
 	if last < 0 {
 		return nil
 	}
-	if l.toks[last].word == ";" {
+	if t := &l.toks[last]; l.text[t.start:t.end] == ";" {
 		l.first = last + 1
 		return nil
 	}
@@ -75,38 +78,41 @@ func (l *lexer) step(n int) {
 	}
 }
 
-// add appends the token from the current place to end and moves there.
-func (l *lexer) add(kind tokenKind, end int, word string) {
+// add appends the token from the current place to end and moves there. It has
+// one line and ASCII characters only.
+func (l *lexer) add(kind tokenKind, end int) *token {
 	l.toks = append(l.toks, token{
-		kind: kind, start: int32(l.at), end: int32(end), word: word,
+		kind: kind, start: int32(l.at), end: int32(end),
 		line: int32(l.line), col: int32(l.at - l.lineStart - l.wide + 1),
 	})
-	switch kind {
-	case tokOp, tokInt, tokDecimal, tokApprox:
-		l.at = end
-	default:
-		l.step(end - l.at)
-	}
+	l.at = end
+	return &l.toks[len(l.toks)-1]
+}
+
+// addText is add for a token with any characters, which is no keyword.
+func (l *lexer) addText(kind tokenKind, end int) {
+	at := l.at
+	l.add(kind, end)
+	l.at = at
+	l.step(end - at)
 }
 
 func (l *lexer) skipBlank() {
 	for l.at < len(l.text) {
-		c := l.text[l.at]
-		if c == ' ' || c == '\t' || c == '\r' || c == '\f' {
+		switch c := l.text[l.at]; {
+		case c == ' ' || c == '\t' || c == '\r' || c == '\f':
 			l.at++
-			continue
-		}
-		if c == '\n' {
+		case c == '\n':
 			l.step(1)
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			if r, n := utf8.DecodeRuneInString(l.text[l.at:]); unicode.IsSpace(r) {
-				l.step(n)
-				continue
+		case c < utf8.RuneSelf:
+			return
+		default:
+			r, n := utf8.DecodeRuneInString(l.text[l.at:])
+			if !unicode.IsSpace(r) {
+				return
 			}
+			l.step(n)
 		}
-		return
 	}
 }
 
@@ -136,7 +142,8 @@ func (l *lexer) next() *errs.Error {
 		return l.comment(rest)
 	}
 	if op := operatorAt(rest); op != "" {
-		l.add(tokOp, l.at+len(op), op)
+		t := l.add(tokOp, l.at+len(op))
+		t.isWord, t.keyword = true, keywords[op]
 		return nil
 	}
 	r, _ := utf8.DecodeRuneInString(rest)
@@ -153,7 +160,7 @@ func (l *lexer) afterName() bool {
 		return false
 	}
 	t := l.toks[len(l.toks)-1]
-	return int(t.end) == l.at && (t.kind == tokWord || t.kind == tokQuoted || t.word == "]" || t.word == ")")
+	return int(t.end) == l.at && (t.kind == tokWord || t.kind == tokQuoted || l.text[t.start] == ']' || l.text[t.start] == ')')
 }
 
 // strange is the error for a character that begins no token.
@@ -204,35 +211,32 @@ func wordEnd(text string, at int) int {
 const longestKeyword = 24
 
 func (l *lexer) wordToken() {
-	end := wordEnd(l.text, l.at)
-	word := upperWord(l.text[l.at:end])
-	l.add(tokWord, end, word)
-	l.toks[len(l.toks)-1].reserved = reserved[word]
+	end := l.at
+	for end < len(l.text) && isWordByte(l.text[end]) {
+		end++
+	}
+	if full := wordEnd(l.text, end); full > end || end-l.at > longestKeyword {
+		l.addText(tokWord, full)
+		return
+	}
+	word := l.upper[l.at:end]
+	t := l.add(tokWord, end)
+	t.isWord, t.keyword = true, keywordOf(word)
 }
 
-// upperWord is s in upper case. Words that are too long for a keyword or not
-// ASCII get "".
-func upperWord(s string) string {
-	if len(s) > longestKeyword {
-		return ""
-	}
-	var buf [longestKeyword]byte
-	same := true
+// upperASCII is s with its ASCII letters in upper case; every byte stays where
+// it is.
+func upperASCII(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
 	for i := range len(s) {
 		c := s[i]
-		switch {
-		case c >= utf8.RuneSelf:
-			return ""
-		case c >= 'a' && c <= 'z':
+		if c >= 'a' && c <= 'z' {
 			c -= 'a' - 'A'
-			same = false
 		}
-		buf[i] = c
+		b.WriteByte(c)
 	}
-	if same {
-		return s
-	}
-	return string(buf[:len(s)])
+	return b.String()
 }
 
 // quoted reads '...', "..." or `...`; the doubled quote stands for itself.
@@ -248,13 +252,13 @@ func (l *lexer) quoted(q byte) *errs.Error {
 			continue
 		}
 		if q == '\'' {
-			l.add(tokString, at, "")
+			l.addText(tokString, at)
 			return nil
 		}
 		if at-l.at == 2 {
 			return errs.New(errs.Syntax, l.pos(), "an identifier in quotes is empty").WithHint("strings are written in single quotes: ''")
 		}
-		l.add(tokQuoted, at, "")
+		l.addText(tokQuoted, at)
 		return nil
 	}
 	if q == '\'' {
@@ -272,7 +276,7 @@ func (l *lexer) hex() *errs.Error {
 	if len(digits)%2 != 0 || strings.Trim(digits, "0123456789abcdefABCDEF") != "" {
 		return errs.New(errs.Syntax, l.pos(), "X'%s' is no binary string", clip(digits)).WithHint("two hexadecimal digits make a byte: X'0AFF'")
 	}
-	l.add(tokHex, l.at+3+end, "")
+	l.add(tokHex, l.at+3+end)
 	return nil
 }
 
@@ -314,7 +318,7 @@ func (l *lexer) number() *errs.Error {
 		}
 		return e
 	}
-	l.add(kind, at, "")
+	l.add(kind, at)
 	return nil
 }
 
@@ -324,32 +328,53 @@ func (l *lexer) comment(rest string) *errs.Error {
 		return errs.New(errs.Syntax, l.pos(), "the comment is not closed").WithHint("close it with */")
 	}
 	if strings.HasPrefix(rest, "/*+") && n > 0 {
-		l.add(tokHint, l.at+n+4, "")
+		l.addText(tokHint, l.at+n+4)
 	} else {
 		l.step(n + 4)
 	}
 	return nil
 }
 
-// operators are those of one byte. Those that the dialect lacks are here too, for
-// a good error message.
-const operators = "()[]{},;.+-*/%<>=:?!~&|^"
-
-// operatorAt is the longest operator that s begins with, or "".
+// operatorAt is the longest operator that s begins with, or "". Those that the
+// dialect lacks are here too, for a good error message.
 func operatorAt(s string) string {
-	if len(s) >= 3 && (s[:3] == "<=>" || s[:3] == "->>") {
-		return s[:3]
-	}
-	if len(s) >= 2 {
-		switch s[:2] {
-		case "<>", "!=", "<=", ">=", "==", "||", "=>", "->", "::", ":=", "&&", "..":
-			return s[:2]
+	n := 1
+	switch s[0] {
+	case '(', ')', '[', ']', '{', '}', ',', ';', '+', '*', '/', '%', '?', '~', '^':
+	case '<':
+		switch {
+		case strings.HasPrefix(s, "<=>"):
+			n = 3
+		case strings.HasPrefix(s, "<>"), strings.HasPrefix(s, "<="):
+			n = 2
 		}
+	case '-':
+		switch {
+		case strings.HasPrefix(s, "->>"):
+			n = 3
+		case strings.HasPrefix(s, "->"):
+			n = 2
+		}
+	case '>', '!':
+		n = 1 + followedBy(s, '=')
+	case '=':
+		n = 1 + followedBy(s, '=', '>')
+	case ':':
+		n = 1 + followedBy(s, ':', '=')
+	case '|', '&', '.':
+		n = 1 + followedBy(s, s[0])
+	default:
+		return ""
 	}
-	if strings.IndexByte(operators, s[0]) >= 0 {
-		return s[:1]
+	return s[:n]
+}
+
+// followedBy is 1 when the second byte of s is one of these, else 0.
+func followedBy(s string, any ...byte) int {
+	if len(s) > 1 && slices.Contains(any, s[1]) {
+		return 1
 	}
-	return ""
+	return 0
 }
 
 // clip shortens what an error message quotes.

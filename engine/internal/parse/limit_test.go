@@ -56,6 +56,13 @@ func TestWide(t *testing.T) {
 	repeat := strings.Repeat
 	for name, sql := range map[string]string{
 		"list":    "SELECT a IN (1" + repeat(", 1", 20_000) + ")",
+		"sums":    "SELECT a IN (1" + repeat(", b + 1", 10_000) + ")",
+		"union":   "SELECT a FROM t WHERE a = 1" + repeat(" UNION ALL SELECT a FROM t WHERE a = 1", 1_000),
+		"values":  "VALUES (1)" + repeat(" UNION VALUES (1)", 1_000),
+		"joins":   "SELECT a FROM t" + repeat(" JOIN u ON a = b", 1_000),
+		"over":    "SELECT a" + repeat(", sum(a) OVER (PARTITION BY b ORDER BY c)", 2_000) + " FROM t",
+		"large":   "VALUES (1, 'x')" + repeat(", (1, '"+repeat("x", 40)+"')", 25_000),
+		"string":  "SELECT '" + repeat("x", 1<<20) + "'",
 		"rows":    "VALUES (1, 'x')" + repeat(", (1, 'x')", 20_000),
 		"columns": "SELECT a" + repeat(", a + 1", 5_000) + " FROM t",
 		"or":      "SELECT a" + repeat(" OR a = 1", 2_000),

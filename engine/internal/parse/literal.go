@@ -27,14 +27,14 @@ func (c *cursor) literal() (Expr, bool) {
 	}
 	var typed LiteralKind // of the types that may stand before a string
 	n := 1
-	switch t.word {
+	switch c.wordOf(t) {
 	case "NULL":
 		return one(NullLiteral, "")
 	case "TRUE", "FALSE":
-		return one(BoolLiteral, t.word)
+		return one(BoolLiteral, c.wordOf(t))
 	case "INTERVAL":
 		if n := c.ahead(1); n.kind == tokString || n.kind == tokInt || n.kind == tokDecimal ||
-			(n.word == "-" || n.word == "+") && (c.ahead(2).kind == tokString || c.ahead(2).kind == tokInt) {
+			(c.wordOf(n) == "-" || c.wordOf(n) == "+") && (c.ahead(2).kind == tokString || c.ahead(2).kind == tokInt) {
 			return c.interval(), true
 		}
 		return nil, false
@@ -72,7 +72,7 @@ func (c *cursor) interval() Expr {
 	iv.Value = c.value(t)
 	value := *t
 	c.at++
-	u, ok := units[c.tok().word]
+	u, ok := units[c.word()]
 	if !ok {
 		e := c.expected("a unit of time after the interval's value")
 		e.WithHint("an interval is written INTERVAL '5' SECOND")
@@ -88,7 +88,7 @@ func (c *cursor) interval() Expr {
 	}
 	iv.Precision = precision()
 	if c.eat("TO") {
-		to, ok := units[c.tok().word]
+		to, ok := units[c.word()]
 		if !ok {
 			c.expected("a unit of time")
 			return iv
@@ -109,7 +109,7 @@ func (c *cursor) limitValue() Expr {
 	t := c.tok()
 	if t.kind != tokInt {
 		e := c.expected("a whole number")
-		if t.kind == tokWord || t.word == "?" || t.word == "(" {
+		if t.kind == tokWord || c.wordOf(t) == "?" || c.wordOf(t) == "(" {
 			e.WithHint("only a constant can stand here")
 		}
 		return nil

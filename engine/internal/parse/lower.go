@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 type lowering struct {
 	*fragment
 	depth int
+	args  []arg // of the calls that are being lowered, the innermost last
 }
 
 // operand is an expression and the tokens it spans.
@@ -23,11 +25,10 @@ type operand struct {
 	first, last int
 }
 
-// number is the mark that a name or string of vitess's tree stands for. It is
-// nil, and an error noted, when vitess took a keyword for a name.
+// number is the mark that a name of vitess's tree stands for. It is nil, and an
+// error noted, when vitess took a keyword for a name.
 func (l *lowering) number(s string) *mark {
-	n, err := strconv.Atoi(strings.TrimPrefix(s, ":v"))
-	if err == nil && n >= 0 && n < len(l.marks) {
+	if n, err := strconv.Atoi(s); err == nil && n >= 0 && n < len(l.marks) {
 		return &l.marks[n]
 	}
 	for i := l.lo; i < l.hi; i++ {
@@ -40,16 +41,25 @@ func (l *lowering) number(s string) *mark {
 	return nil
 }
 
+// leafMark is the mark that :vn of vitess's tree stands for: the first one if it
+// is a list.
+func (l *lowering) leafMark(v *sqlparser.SQLVal) *mark {
+	return l.number(strings.TrimPrefix(string(v.Val), ":v"))
+}
+
+// next is the mark after m in its list, or nil.
+func (l *lowering) next(m *mark) *mark {
+	if m.next < 0 {
+		return nil
+	}
+	return &l.marks[m.next]
+}
+
 // misplaced notes that a mark stands where it has no meaning.
 func (l *lowering) misplaced(m *mark) {
-	if m == nil {
-		return
+	if m != nil {
+		l.misplacedArg(arg{m.node, m.first, m.last})
 	}
-	if _, ok := m.node.(*starMark); ok {
-		l.fail(errs.New(errs.Syntax, l.tokPos(m.last), "* stands for columns and is no value"))
-		return
-	}
-	l.fail(l.syntaxError(m.first))
 }
 
 // deeper counts one level of the tree and reports whether it is one too many.
@@ -79,9 +89,11 @@ func (l *lowering) query(s sqlparser.SelectStatement) (*Query, int) {
 	if with != nil {
 		first = l.with(q, with, first)
 	}
+	base := len(l.args)
 	for _, o := range order {
-		q.OrderBy = append(q.OrderBy, l.orderItem(o.Expr))
+		l.push(o.Expr)
 	}
+	q.OrderBy = l.orderItems(l.pop(base))
 	if l.err != nil {
 		return q, first
 	}
@@ -208,14 +220,13 @@ func (l *lowering) selectBlock(s *sqlparser.Select) (QueryBody, int) {
 				return body, at
 			}
 		}
-		it, at := l.selectItem(a)
+		at := l.selectItems(sel, a)
 		if l.err != nil {
 			return sel, l.lo
 		}
 		if i == 0 {
 			first = at
 		}
-		sel.Items = append(sel.Items, it)
 	}
 	for first--; first > l.lo && l.word(first) != "SELECT"; first-- {
 		if l.kind(first) == tokHint {
@@ -232,11 +243,13 @@ func (l *lowering) selectBlock(s *sqlparser.Select) (QueryBody, int) {
 		sel.Where = l.expr(s.Where.Expr).expr
 	}
 	sel.Grouped = len(s.GroupBy) > 0
+	base := len(l.args)
 	for _, g := range s.GroupBy {
-		sel.GroupBy = append(sel.GroupBy, l.groupItem(g))
+		l.push(g)
 	}
+	sel.GroupBy = l.groupItems(l.pop(base))
 	if s.Having != nil {
-		l.havingParts(sel, s.Having.Expr)
+		l.having(sel, s.Having.Expr)
 	}
 	return sel, first
 }
@@ -244,195 +257,141 @@ func (l *lowering) selectBlock(s *sqlparser.Select) (QueryBody, int) {
 // notSelect lowers VALUES, TABLE t and a query in brackets, which vitess sees as
 // the only item of a SELECT.
 func (l *lowering) notSelect(a *sqlparser.AliasedExpr, from sqlparser.TableExprs) (QueryBody, int) {
-	switch e := a.Expr.(type) {
-	case *sqlparser.FuncExpr:
-		m := l.number(e.Name.String())
-		if m == nil {
-			return nil, 0
-		}
-		if _, ok := m.node.(*valuesMark); ok {
-			return l.valuesRows(m, e), m.first
-		}
-	case *sqlparser.SQLVal:
-		m := l.number(string(e.Val))
-		if m == nil {
-			return nil, 0
-		}
-		switch n := m.node.(type) {
-		case *tableMark:
-			place := Place{l.tokPos(m.first)}
-			return &Select{
-				Place: place, Items: []SelectItem{{Place: place, Star: true}},
-				From: &TableName{Place: Place{n.name.Pos()}, Name: n.name},
-			}, m.first
-		case *bracketMark:
-			if t, ok := from[0].(*sqlparser.AliasedTableExpr); ok {
-				if sub, ok := t.Expr.(*sqlparser.Subquery); ok {
-					q, _ := l.query(sub.Select)
-					return q, m.first
-				}
+	m := l.markOf(a.Expr)
+	if m == nil {
+		return nil, 0
+	}
+	switch n := m.node.(type) {
+	case *valuesMark:
+		l.arg(a.Expr)
+		return &Values{Place: Place{l.tokPos(m.first)}, Rows: n.rows}, m.first
+	case *tableMark:
+		place := Place{l.tokPos(m.first)}
+		return &Select{
+			Place: place, Items: []SelectItem{{Place: place, Star: true}},
+			From: &TableName{Place: Place{n.name.Pos()}, Name: n.name},
+		}, m.first
+	case *bracketMark:
+		if t, ok := from[0].(*sqlparser.AliasedTableExpr); ok {
+			if sub, ok := t.Expr.(*sqlparser.Subquery); ok {
+				q, _ := l.query(sub.Select)
+				return q, m.first
 			}
 		}
 	}
 	return nil, 0
 }
 
-func (l *lowering) valuesRows(m *mark, e *sqlparser.FuncExpr) *Values {
-	v := &Values{Place: Place{l.tokPos(m.first)}}
-	for _, arg := range l.args(e) {
-		switch row := arg.(type) {
-		case sqlparser.ValTuple:
-			v.Rows = append(v.Rows, l.exprs(sqlparser.Exprs(row)))
-		case *sqlparser.ParenExpr:
-			v.Rows = append(v.Rows, []Expr{l.expr(row.Expr).expr})
-		default:
-			o := l.expr(arg)
-			if r, ok := o.expr.(*Row); ok {
-				v.Rows = append(v.Rows, r.Items)
-				continue
-			}
-			v.Rows = append(v.Rows, []Expr{o.expr})
-		}
-	}
-	return v
-}
-
-func (l *lowering) selectItem(a *sqlparser.AliasedExpr) (SelectItem, int) {
-	if v, ok := a.Expr.(*sqlparser.SQLVal); ok {
-		if m := l.number(string(v.Val)); m != nil {
-			if star, ok := m.node.(*starMark); ok {
-				if as := a.As.String(); as != "" {
-					l.misplaced(l.number(as))
-				}
-				return SelectItem{Place: Place{l.tokPos(m.first)}, Star: true, Qualifier: star.qualifier}, m.first
-			}
-		}
-	}
-	o := l.expr(a.Expr)
-	it := SelectItem{Expr: o.expr}
-	if l.err == nil {
-		it.At = l.tokPos(o.first)
-	}
-	if as := a.As.String(); as != "" && l.err == nil {
-		it.Alias = l.oneName(l.number(as))
-	}
-	return it, o.first
-}
-
-// orderItem lowers a sort key, which is the argument of its mark.
-func (l *lowering) orderItem(e sqlparser.Expr) OrderItem {
-	if call, ok := e.(*sqlparser.FuncExpr); ok {
-		if m := l.number(call.Name.String()); m != nil {
-			if o, ok := m.node.(*orderMark); ok {
-				item := o.item
-				if args := l.args(call); len(args) == 1 {
-					item.Expr = l.expr(args[0]).expr
-				}
-				return item
-			}
-		}
-	}
-	return OrderItem{Expr: l.expr(e).expr}
-}
-
-// groupItem lowers an item of GROUP BY.
-func (l *lowering) groupItem(e sqlparser.Expr) GroupItem {
-	if l.deeper() {
-		return GroupItem{}
-	}
-	defer func() { l.depth-- }()
-	var m *mark
-	switch e := e.(type) {
-	case *sqlparser.FuncExpr:
-		m = l.number(e.Name.String())
-		if m == nil {
-			return GroupItem{}
-		}
-		if g, ok := m.node.(*GroupItem); ok {
-			for _, a := range l.args(e) {
-				g.Items = append(g.Items, l.groupItem(a))
-			}
-			return *g
-		}
-	case *sqlparser.SQLVal:
-		if m = l.number(string(e.Val)); m != nil {
-			if g, ok := m.node.(*GroupItem); ok {
-				return *g
-			}
-		}
-	case sqlparser.ValTuple:
-		o := l.expr(e)
-		if row, ok := o.expr.(*Row); ok {
-			return GroupItem{Place: row.Place, Exprs: row.Items}
-		}
-	}
-	o := l.expr(e)
-	if l.err != nil {
-		return GroupItem{}
-	}
-	return GroupItem{Place: Place{l.tokPos(o.first)}, Exprs: []Expr{o.expr}}
-}
-
-// havingParts lowers what the text has in HAVING: HAVING, WINDOW and QUALIFY.
-func (l *lowering) havingParts(sel *Select, e sqlparser.Expr) {
-	call, ok := e.(*sqlparser.FuncExpr)
-	if ok {
-		m := l.number(call.Name.String())
-		if m == nil {
-			return
-		}
-		_, ok = m.node.(*havingMark)
-	}
-	if !ok {
-		sel.Having = l.expr(e).expr
-		return
-	}
-	for _, arg := range l.args(call) {
-		part, ok := arg.(*sqlparser.FuncExpr)
-		if !ok {
-			l.expr(arg)
+// rows are the rows of VALUES. (1, 2) and ROW(1, 2) are two values, ((1, 2)) and
+// 1 are one.
+func (l *lowering) rows(args []arg) [][]Expr {
+	out := make([][]Expr, len(args))
+	for i, a := range args {
+		if row, ok := a.node.(*Row); ok && row.At == l.place(a.first) {
+			out[i] = row.Items
 			continue
 		}
-		m := l.number(part.Name.String())
-		if m == nil {
-			return
-		}
-		args := l.args(part)
-		switch n := m.node.(type) {
-		case *filterMark:
-			if len(args) != 1 {
-				l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "%s takes one condition", l.word(m.first)).WithHint("join conditions by AND"))
-				return
-			}
-			cond := l.expr(args[0]).expr
-			if n.clause == inHaving && sel.Having == nil {
-				sel.Having = cond
-			} else if n.clause == inQualify && sel.Qualify == nil {
-				sel.Qualify = cond
-			} else {
-				l.misplaced(m)
-			}
-		case *windowsMark:
-			for _, a := range args {
-				sel.Windows = append(sel.Windows, l.namedWindow(a))
-			}
-		default:
-			l.misplaced(m)
-		}
+		out[i] = []Expr{l.value(a)}
 	}
+	return out
 }
 
-func (l *lowering) namedWindow(e sqlparser.Expr) NamedWindow {
-	if call, ok := e.(*sqlparser.FuncExpr); ok {
-		if m := l.number(call.Name.String()); m != nil {
-			if w, ok := m.node.(*NamedWindow); ok {
-				l.windowParts(w.Spec, call)
-				return *w
+// selectItems lowers an item, or a list of them, and returns its first token.
+func (l *lowering) selectItems(sel *Select, e *sqlparser.AliasedExpr) int {
+	base := len(l.args)
+	l.push(e.Expr)
+	args := l.pop(base)
+	if l.err != nil {
+		return l.lo
+	}
+	var as *mark
+	if name := e.As.String(); name != "" {
+		as = l.number(name)
+	}
+	sel.Items = slices.Grow(sel.Items, len(args))
+	for _, a := range args {
+		it := SelectItem{}
+		switch n := a.node.(type) {
+		case *SelectItem:
+			it = *n
+		case *starMark:
+			it.Star, it.Qualifier = true, n.qualifier
+			l.misplaced(as)
+		default:
+			it.Expr = l.value(a)
+			if as != nil && l.err == nil {
+				it.Alias = l.oneName(as)
 			}
-			l.misplaced(m)
+		}
+		it.At = l.place(a.first)
+		sel.Items = append(sel.Items, it)
+	}
+	return args[0].first
+}
+
+// orderItems are the sort keys of ORDER BY.
+func (l *lowering) orderItems(args []arg) []OrderItem {
+	if len(args) == 0 {
+		return nil
+	}
+	out := make([]OrderItem, len(args))
+	for i, a := range args {
+		if o, ok := a.node.(*orderMark); ok {
+			out[i] = o.item
+			continue
+		}
+		out[i].Expr = l.value(a)
+	}
+	return out
+}
+
+// groupItems are the items of GROUP BY. Here (a, b) are two keys, but ROW(a, b)
+// is one.
+func (l *lowering) groupItems(args []arg) []GroupItem {
+	if len(args) == 0 || l.err != nil {
+		return nil
+	}
+	out := make([]GroupItem, len(args))
+	for i, a := range args {
+		switch n := a.node.(type) {
+		case *GroupItem:
+			out[i] = *n
+			continue
+		case *Row:
+			if l.word(a.first) == "(" && n.At == l.tokPos(a.first) {
+				out[i] = GroupItem{Place: n.Place, Exprs: n.Items}
+				continue
+			}
+		}
+		out[i] = GroupItem{Place: Place{l.tokPos(a.first)}, Exprs: []Expr{l.value(a)}}
+	}
+	return out
+}
+
+// having lowers what the text has in HAVING: HAVING, WINDOW and QUALIFY.
+func (l *lowering) having(sel *Select, e sqlparser.Expr) {
+	a := l.arg(e)
+	h, ok := a.node.(*havingMark)
+	if !ok {
+		sel.Having = l.value(a)
+		return
+	}
+	for _, part := range h.parts {
+		switch n := part.node.(type) {
+		case *filterMark:
+			if n.clause == inHaving && sel.Having == nil {
+				sel.Having = n.condition
+			} else if n.clause == inQualify && sel.Qualify == nil {
+				sel.Qualify = n.condition
+			} else {
+				l.misplacedArg(part)
+			}
+		case *windowsMark:
+			sel.Windows = append(sel.Windows, n.windows...)
+		default:
+			l.misplacedArg(part)
 		}
 	}
-	return NamedWindow{}
 }
 
 // statement lowers a fragment that is a query.

@@ -1,67 +1,163 @@
 package parse
 
 import (
+	"slices"
+
 	"github.com/dolthub/vitess/go/vt/sqlparser"
 
 	"github.com/weirdb/weir/engine/errs"
 )
 
-// args are the arguments of a call in vitess's tree.
-func (l *lowering) args(e *sqlparser.FuncExpr) []sqlparser.Expr { return l.argExprs(e.Exprs) }
+// arg is an item of a list, lowered: of the arguments of a call, of SELECT, of
+// GROUP BY and the like. Its node is an Expr or the mark of a clause.
+type arg struct {
+	node        any
+	first, last int
+}
 
-func (l *lowering) argExprs(list sqlparser.SelectExprs) []sqlparser.Expr {
-	out := make([]sqlparser.Expr, 0, len(list))
-	for _, a := range list {
-		if x, ok := a.(*sqlparser.AliasedExpr); ok {
-			out = append(out, x.Expr)
+// markOf is the mark that an expression is, or whose call it is; else nil.
+func (l *lowering) markOf(e sqlparser.Expr) *mark {
+	switch e := e.(type) {
+	case *sqlparser.SQLVal:
+		return l.leafMark(e)
+	case *sqlparser.FuncExpr:
+		return l.number(e.Name.String())
+	}
+	return nil
+}
+
+// push lowers an item, or the list of items that it stands for, to l.args.
+func (l *lowering) push(e sqlparser.Expr) {
+	v, ok := e.(*sqlparser.SQLVal)
+	if !ok {
+		a := l.arg(e)
+		l.args = append(l.args, a)
+		return
+	}
+	for m := l.leafMark(v); m != nil; m = l.next(m) {
+		a := l.markArg(m)
+		l.args = append(l.args, a)
+	}
+}
+
+// pop takes the items from base on out of l.args. They are valid until the next
+// item is lowered.
+func (l *lowering) pop(base int) []arg {
+	args := l.args[base:]
+	l.args = l.args[:base]
+	return args
+}
+
+// arg lowers one item.
+func (l *lowering) arg(e sqlparser.Expr) arg {
+	switch e := e.(type) {
+	case *sqlparser.SQLVal:
+		return l.markArg(l.leafMark(e))
+	case *sqlparser.FuncExpr:
+		return l.callArg(e)
+	}
+	o := l.expr(e)
+	return arg{o.expr, o.first, o.last}
+}
+
+// markArg is what a mark stands for that is a whole operand.
+func (l *lowering) markArg(m *mark) arg {
+	if m == nil {
+		return arg{}
+	}
+	if !m.folded {
+		return arg{m.node, m.first, m.last}
+	}
+	base := len(l.args)
+	for n := m.args; n >= 0; n = l.marks[n].next {
+		a := l.markArg(&l.marks[n])
+		l.args = append(l.args, a)
+	}
+	return l.completed(m, base, false)
+}
+
+// callArg completes the node of a call's mark with what vitess parsed.
+func (l *lowering) callArg(e *sqlparser.FuncExpr) arg {
+	m := l.number(e.Name.String())
+	if m == nil || l.deeper() {
+		return arg{}
+	}
+	defer func() { l.depth-- }()
+	base := len(l.args)
+	l.pushAll(e.Exprs)
+	return l.completed(m, base, e.Distinct)
+}
+
+func (l *lowering) pushAll(list sqlparser.SelectExprs) {
+	for _, x := range list {
+		if a, ok := x.(*sqlparser.AliasedExpr); ok {
+			l.push(a.Expr)
 			continue
 		}
 		l.fail(l.syntaxError(l.lo))
 	}
+}
+
+// completed is the node of a mark, completed with the arguments in l.args from
+// base on.
+func (l *lowering) completed(m *mark, base int, distinct bool) arg {
+	args := l.pop(base)
+	if l.err != nil {
+		return arg{}
+	}
+	if c, ok := m.node.(*Call); ok {
+		l.callParts(c, args, distinct)
+	} else if distinct {
+		l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "DISTINCT is for aggregate functions only"))
+	}
+	if l.err != nil {
+		return arg{}
+	}
+	return arg{l.complete(m, args), m.first, m.last}
+}
+
+// value is the expression that an item is.
+func (l *lowering) value(a arg) Expr {
+	if l.err != nil {
+		return nil
+	}
+	e, ok := a.node.(Expr)
+	if !ok {
+		l.misplacedArg(a)
+	}
+	return e
+}
+
+func (l *lowering) values(args []arg) []Expr {
+	out := make([]Expr, len(args))
+	for i, a := range args {
+		out[i] = l.value(a)
+	}
 	return out
 }
 
-// marked completes the node of a call's mark with what vitess parsed.
-func (l *lowering) marked(e *sqlparser.FuncExpr) operand {
-	m := l.number(e.Name.String())
-	if m == nil {
-		return operand{}
+// misplacedArg notes that an item stands where it has no meaning.
+func (l *lowering) misplacedArg(a arg) {
+	if _, ok := a.node.(*starMark); ok {
+		l.fail(errs.New(errs.Syntax, l.tokPos(a.last), "* stands for columns and is no value"))
+		return
 	}
-	if call, ok := m.node.(*Call); ok {
-		l.callParts(call, e.Exprs, e.Distinct)
-		return operand{call, m.first, m.last}
-	}
-	if e.Distinct {
-		l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "DISTINCT is for aggregate functions only"))
-	}
-	args := make([]operand, 0, len(e.Exprs))
-	for _, a := range l.args(e) {
-		args = append(args, l.expr(a))
-	}
-	if l.err != nil {
-		return operand{}
-	}
-	x := l.complete(m, args)
-	return operand{x, m.first, m.last}
+	l.fail(l.syntaxError(a.first))
 }
 
-// complete adds the arguments to a half-built node that is no call.
-func (l *lowering) complete(m *mark, args []operand) Expr {
+// complete adds the arguments to a half-built node, and returns the node or what
+// it stands for.
+func (l *lowering) complete(m *mark, args []arg) any {
 	one := func() Expr {
 		if len(args) != 1 {
 			l.misplaced(m)
 			return nil
 		}
-		return args[0].expr
-	}
-	list := func() []Expr {
-		out := make([]Expr, len(args))
-		for i, a := range args {
-			out[i] = a.expr
-		}
-		return out
+		return l.value(args[0])
 	}
 	switch n := m.node.(type) {
+	case *Call:
+		return n
 	case *Cast:
 		n.Arg = one()
 		return n
@@ -69,35 +165,47 @@ func (l *lowering) complete(m *mark, args []operand) Expr {
 		n.Value = one()
 		return n
 	case *Row:
-		n.Items = list()
+		n.Items = l.values(args)
 		return n
 	case *Array:
 		if len(args) == 1 {
-			if q, ok := args[0].expr.(*Subquery); ok && l.word(m.first+1) == "(" {
+			if q, ok := args[0].node.(*Subquery); ok && l.word(m.first+1) == "(" {
 				n.Query = q.Query
 				return n
 			}
 		}
-		n.Items = list()
+		n.Items = l.values(args)
 		return n
 	case *Map:
 		if len(args)%2 != 0 {
 			l.fail(errs.New(errs.Syntax, n.At, "MAP has a key without a value").WithHint("MAP[key, value, key, value]"))
 		}
-		for i, a := range args {
+		for i, x := range l.values(args) {
 			if i%2 == 0 {
-				n.Keys = append(n.Keys, a.expr)
+				n.Keys = append(n.Keys, x)
 			} else {
-				n.Values = append(n.Values, a.expr)
+				n.Values = append(n.Values, x)
 			}
 		}
 		return n
+	case *Binary:
+		left, right := args[0], args[1]
+		n.At, n.OpAt = l.place(left.first), l.place(right.first-1)
+		n.Left, n.Right = l.value(left), l.value(right)
+		return n
+	case *aliasMark:
+		alias := &l.marks[n.name]
+		if _, ok := args[0].node.(*starMark); ok {
+			l.misplaced(alias)
+			return nil
+		}
+		return &SelectItem{Expr: one(), Alias: l.oneName(alias)}
 	case *Index:
 		if len(args) != 2 {
 			l.fail(errs.New(errs.Syntax, n.At, "an index has one value"))
 			return n
 		}
-		n.Arg, n.Index = args[0].expr, args[1].expr
+		n.Arg, n.Index = l.value(args[0]), l.value(args[1])
 		return n
 	case *fieldMark:
 		x := one()
@@ -109,22 +217,69 @@ func (l *lowering) complete(m *mark, args []operand) Expr {
 		l.tableArgOf(n, m, args)
 		return n
 	case *TableFunction:
-		n.Call.Args = list()
+		n.Call.Args = l.values(args)
 		return &TableArg{Place: n.Place, Table: n}
+	case *callFilterMark:
+		if len(args) != 1 {
+			l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "FILTER takes one condition").WithHint("join conditions by AND"))
+			return n
+		}
+		n.condition = one()
+		return n
+	case *filterMark:
+		if len(args) != 1 {
+			l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "%s takes one condition", l.word(m.first)).WithHint("join conditions by AND"))
+			return n
+		}
+		n.condition = one()
+		return n
+	case *WindowSpec:
+		l.windowParts(n, args)
+		return n
+	case *NamedWindow:
+		l.windowParts(n.Spec, args)
+		return n
+	case *windowsMark:
+		for _, a := range args {
+			if w, ok := a.node.(*NamedWindow); ok {
+				n.windows = append(n.windows, *w)
+				continue
+			}
+			l.misplacedArg(a)
+		}
+		return n
+	case *partitionMark:
+		n.keys = l.values(args)
+		return n
+	case *orderByMark:
+		n.items = l.orderItems(args)
+		return n
+	case *orderMark:
+		n.item.Expr = one()
+		return n
+	case *GroupItem:
+		n.Items = l.groupItems(args)
+		return n
+	case *valuesMark:
+		n.rows = l.rows(args)
+		return n
+	case *havingMark:
+		n.parts = slices.Clone(args)
+		return n
 	}
 	l.misplaced(m)
 	return nil
 }
 
 // tableArgOf completes TABLE (query) and TABLE (f(..)).
-func (l *lowering) tableArgOf(arg *TableArg, m *mark, args []operand) {
+func (l *lowering) tableArgOf(to *TableArg, m *mark, args []arg) {
 	if len(args) == 1 {
-		switch x := args[0].expr.(type) {
+		switch x := args[0].node.(type) {
 		case *Subquery:
-			arg.Table = &DerivedTable{Place: x.Place, Query: x.Query}
+			to.Table = &DerivedTable{Place: x.Place, Query: x.Query}
 			return
 		case *TableArg:
-			arg.Table = x.Table
+			to.Table = x.Table
 			return
 		}
 	}
@@ -132,35 +287,36 @@ func (l *lowering) tableArgOf(arg *TableArg, m *mark, args []operand) {
 }
 
 // callParts sorts the arguments of a call from the clauses that came with them.
-func (l *lowering) callParts(call *Call, list sqlparser.SelectExprs, distinct bool) {
+func (l *lowering) callParts(call *Call, args []arg, distinct bool) {
 	call.Distinct = distinct
-	for _, a := range l.argExprs(list) {
-		if v, ok := a.(*sqlparser.SQLVal); ok {
-			m := l.number(string(v.Val))
-			if m == nil {
-				return
+	for _, a := range args {
+		switch n := a.node.(type) {
+		case *WindowSpec:
+			if call.Over != nil {
+				l.fail(errs.New(errs.Syntax, n.At, "OVER is written twice"))
 			}
-			switch n := m.node.(type) {
-			case *WindowSpec:
-				l.setOver(call, n)
-				continue
-			case *starMark:
-				if len(list) > 0 && (n.qualifier != nil || len(call.Args) > 0) {
-					l.misplaced(m)
-					return
-				}
-				call.Star = true
-				continue
+			call.Over = n
+		case *callFilterMark:
+			if call.Filter != nil {
+				l.fail(errs.New(errs.Syntax, l.tokPos(a.first), "FILTER takes one condition").WithHint("join conditions by AND"))
 			}
+			call.Filter = n.condition
+		case *orderByMark:
+			if call.OrderBy != nil {
+				l.fail(errs.New(errs.Syntax, l.tokPos(a.first), "the order is given twice"))
+			}
+			call.OrderBy = n.items
+		case *starMark:
+			if n.qualifier != nil || len(call.Args) > 0 {
+				l.misplacedArg(a)
+			}
+			call.Star = true
+		default:
+			if call.Star {
+				l.fail(errs.New(errs.Syntax, call.At, "* is the only argument of %s", call.Name))
+			}
+			call.Args = append(call.Args, l.value(a))
 		}
-		if c, ok := a.(*sqlparser.FuncExpr); ok && l.clause(call, c) {
-			continue
-		}
-		if call.Star {
-			l.fail(errs.New(errs.Syntax, call.At, "* is the only argument of %s", call.Name))
-			return
-		}
-		call.Args = append(call.Args, l.expr(a).expr)
 		if l.err != nil {
 			return
 		}
@@ -170,71 +326,16 @@ func (l *lowering) callParts(call *Call, list sqlparser.SelectExprs, distinct bo
 	}
 }
 
-func (l *lowering) setOver(call *Call, spec *WindowSpec) {
-	if call.Over != nil {
-		l.fail(errs.New(errs.Syntax, spec.At, "OVER is written twice"))
-	}
-	call.Over = spec
-}
-
-// clause completes call with one of its clauses, if c is one.
-func (l *lowering) clause(call *Call, c *sqlparser.FuncExpr) bool {
-	m := l.number(c.Name.String())
-	if m == nil {
-		return true
-	}
-	switch n := m.node.(type) {
-	case *callFilterMark:
-		args := l.args(c)
-		if len(args) != 1 || call.Filter != nil {
-			l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "FILTER takes one condition").WithHint("join conditions by AND"))
-			return true
-		}
-		call.Filter = l.expr(args[0]).expr
-	case *orderByMark:
-		if call.OrderBy != nil {
-			l.fail(errs.New(errs.Syntax, l.tokPos(m.first), "the order is given twice"))
-		}
-		for _, a := range l.args(c) {
-			call.OrderBy = append(call.OrderBy, l.orderItem(a))
-		}
-	case *WindowSpec:
-		l.windowParts(n, c)
-		l.setOver(call, n)
-	default:
-		return false
-	}
-	return true
-}
-
 // windowParts completes a window with its keys.
-func (l *lowering) windowParts(spec *WindowSpec, c *sqlparser.FuncExpr) {
-	for _, a := range l.args(c) {
-		part, ok := a.(*sqlparser.FuncExpr)
-		if !ok {
-			l.leafOnly(a)
-			return
-		}
-		m := l.number(part.Name.String())
-		if m == nil {
-			return
-		}
-		switch m.node.(type) {
+func (l *lowering) windowParts(spec *WindowSpec, args []arg) {
+	for _, a := range args {
+		switch n := a.node.(type) {
 		case *partitionMark:
-			spec.PartitionBy = l.exprs(l.args(part))
+			spec.PartitionBy = n.keys
 		case *orderByMark:
-			for _, o := range l.args(part) {
-				spec.OrderBy = append(spec.OrderBy, l.orderItem(o))
-			}
+			spec.OrderBy = append(spec.OrderBy, n.items...)
 		default:
-			l.misplaced(m)
+			l.misplacedArg(a)
 		}
-	}
-}
-
-// leafOnly notes that an expression stands where none may.
-func (l *lowering) leafOnly(e sqlparser.Expr) {
-	if o := l.expr(e); l.err == nil {
-		l.fail(l.syntaxError(o.first))
 	}
 }

@@ -6,15 +6,6 @@ import (
 	"github.com/weirdb/weir/engine/errs"
 )
 
-// exprs lowers a list.
-func (l *lowering) exprs(list sqlparser.Exprs) []Expr {
-	out := make([]Expr, len(list))
-	for i, e := range list {
-		out[i] = l.expr(e).expr
-	}
-	return out
-}
-
 // expr lowers one expression.
 func (l *lowering) expr(e sqlparser.Expr) operand {
 	if l.deeper() {
@@ -23,11 +14,11 @@ func (l *lowering) expr(e sqlparser.Expr) operand {
 	defer func() { l.depth-- }()
 	switch e := e.(type) {
 	case *sqlparser.SQLVal:
-		return l.leafExpr(l.number(string(e.Val)))
+		return l.operandOf(l.markArg(l.leafMark(e)))
 	case *sqlparser.ColName:
 		return l.columnRef(l.number(e.Name.String()))
 	case *sqlparser.FuncExpr:
-		return l.marked(e)
+		return l.operandOf(l.callArg(e))
 	case *sqlparser.ParenExpr:
 		o := l.expr(e.Expr)
 		return l.span(o.expr, o.first-1, 0)
@@ -75,7 +66,7 @@ func (l *lowering) place(i int) errs.Position {
 // span is an operand in brackets that open at token open, with shift more tokens
 // before.
 func (l *lowering) span(e Expr, open, shift int) operand {
-	if l.err != nil || !l.inside(open) || l.match[open-l.lo] < 0 {
+	if l.err != nil || !l.inside(open) || l.closer(open) < 0 {
 		if l.err == nil {
 			l.fail(l.syntaxError(l.lo))
 		}
@@ -84,18 +75,8 @@ func (l *lowering) span(e Expr, open, shift int) operand {
 	return operand{e, open + shift, l.closer(open)}
 }
 
-// leafExpr is the operand of a mark that is complete.
-func (l *lowering) leafExpr(m *mark) operand {
-	if m == nil {
-		return operand{}
-	}
-	e, ok := m.node.(Expr)
-	if !ok {
-		l.misplaced(m)
-		return operand{}
-	}
-	return operand{e, m.first, m.last}
-}
+// operandOf is an item that has to be an expression.
+func (l *lowering) operandOf(a arg) operand { return operand{l.value(a), a.first, a.last} }
 
 func (l *lowering) columnRef(m *mark) operand {
 	if m == nil {
@@ -111,16 +92,20 @@ func (l *lowering) columnRef(m *mark) operand {
 
 func (l *lowering) tuple(list sqlparser.ValTuple) operand {
 	row := &Row{}
-	first := -1
-	for i, e := range list {
-		o := l.expr(e)
-		if i == 0 {
-			first = o.first - 1
-		}
-		row.Items = append(row.Items, o.expr)
+	var first int
+	row.Items, first = l.list(list)
+	row.At = l.place(first - 1)
+	return l.span(row, first-1, 0)
+}
+
+// list lowers the items of a list in brackets and returns its first token.
+func (l *lowering) list(tuple sqlparser.ValTuple) ([]Expr, int) {
+	base := len(l.args)
+	for _, e := range tuple {
+		l.push(e)
 	}
-	row.At = l.place(first)
-	return l.span(row, first, 0)
+	args := l.pop(base)
+	return l.values(args), args[0].first
 }
 
 // logic lowers a chain of AND or OR to one node.
@@ -143,7 +128,7 @@ func (l *lowering) logic(e sqlparser.Expr) operand {
 	}
 	out := l.expr(e)
 	node.At = l.place(out.first)
-	node.Args = append(node.Args, out.expr)
+	node.Args = append(make([]Expr, 0, len(parts)+1), out.expr)
 	for i := len(parts) - 1; i >= 0; i-- {
 		o := l.expr(parts[i])
 		node.Args = append(node.Args, o.expr)
@@ -235,10 +220,12 @@ func (l *lowering) comparison(e *sqlparser.ComparisonExpr) operand {
 
 func (l *lowering) quantified(op BinaryOp, left operand, q *quantifierMark, m *mark, call *sqlparser.FuncExpr) operand {
 	n := &Quantified{Place: Place{l.place(left.first)}, Op: op, All: q.all, Arg: left.expr}
-	if args := l.args(call); len(args) == 1 {
-		if sub, ok := args[0].(*sqlparser.Subquery); ok {
-			n.Query, _ = l.query(sub.Select)
-			return operand{n, left.first, m.last}
+	if len(call.Exprs) == 1 {
+		if a, ok := call.Exprs[0].(*sqlparser.AliasedExpr); ok {
+			if sub, ok := a.Expr.(*sqlparser.Subquery); ok {
+				n.Query, _ = l.query(sub.Select)
+				return operand{n, left.first, m.last}
+			}
 		}
 	}
 	// The brackets of the query were taken for those of the call.
@@ -266,7 +253,7 @@ func (l *lowering) barMark(e sqlparser.Expr) (*mark, sqlparser.Expr) {
 	if !ok {
 		return nil, nil
 	}
-	return l.number(string(v.Val)), b.Right
+	return l.leafMark(v), b.Right
 }
 
 func (l *lowering) likeExpr(e *sqlparser.ComparisonExpr) operand {
@@ -294,13 +281,8 @@ func (l *lowering) inList(e *sqlparser.ComparisonExpr) operand {
 	open := -1
 	switch r := e.Right.(type) {
 	case sqlparser.ValTuple:
-		for i, item := range r {
-			o := l.expr(item)
-			if i == 0 {
-				open = o.first - 1
-			}
-			in.List = append(in.List, o.expr)
-		}
+		in.List, open = l.list(r)
+		open--
 	case *sqlparser.Subquery:
 		q, first := l.query(r.Select)
 		in.Query, open = q, first-1

@@ -104,21 +104,26 @@ func (l *lowering) alias(as sqlparser.TableIdent) *Alias {
 	return &Alias{Name: l.oneName(m)}
 }
 
+// functionTable lowers the call of a table function.
 func (l *lowering) functionTable(t *sqlparser.TableFuncExpr) (TableExpr, int) {
 	m := l.number(t.Name)
 	if m == nil {
 		return nil, l.lo
 	}
+	base := len(l.args)
+	l.pushAll(t.Exprs)
+	args := l.pop(base)
+	if l.err != nil {
+		return nil, l.lo
+	}
 	switch n := m.node.(type) {
 	case *TableFunction:
 		n.Alias = l.alias(t.Alias)
-		l.callParts(n.Call, t.Exprs, false)
+		l.callParts(n.Call, args, false)
 		return n, m.first
 	case *Unnest:
 		n.Alias = l.alias(t.Alias)
-		for _, a := range l.argExprs(t.Exprs) {
-			n.Args = append(n.Args, l.expr(a).expr)
-		}
+		n.Args = l.values(args)
 		if len(n.Args) == 0 {
 			l.fail(errs.New(errs.Syntax, n.At, "UNNEST needs an array"))
 		}

@@ -21,7 +21,7 @@ func Parse(sql string) ([]Statement, error) {
 	}
 	var out []Statement
 	for at := 0; ; {
-		for s.toks[at].word == ";" {
+		for s.wordOf(&s.toks[at]) == ";" {
 			at++
 		}
 		if s.toks[at].kind == tokEnd {
@@ -75,11 +75,12 @@ func newScript(sql string) (*script, error) {
 	if len(sql) > most {
 		return nil, errs.New(errs.Limit, errs.Position{Line: 1, Column: 1}, "the script is larger than %d bytes", most)
 	}
-	toks, err := lex(sql)
+	upper := upperASCII(sql)
+	toks, err := lex(sql, upper)
 	if err != nil {
 		return nil, err
 	}
-	return &script{text: sql, toks: toks}, nil
+	return &script{text: sql, upper: upper, toks: toks}, nil
 }
 
 // statementEnd is the token after the statement that begins at token i: a
@@ -87,13 +88,13 @@ func newScript(sql string) (*script, error) {
 func (s *script) statementEnd(i int) int {
 	set := s.startsSet(i)
 	for ; s.toks[i].kind != tokEnd; i++ {
-		switch s.toks[i].word {
+		switch s.wordOf(&s.toks[i]) {
 		case ";":
 			if !set {
 				return i
 			}
 		case "END":
-			if set && i > 0 && (s.toks[i-1].word == ";" || s.toks[i-1].word == "BEGIN") {
+			if set && i > 0 && (s.wordOf(&s.toks[i-1]) == ";" || s.wordOf(&s.toks[i-1]) == "BEGIN") {
 				set = false
 			}
 		}
@@ -104,14 +105,14 @@ func (s *script) statementEnd(i int) int {
 // startsSet reports whether a statement set begins at token i.
 func (s *script) startsSet(i int) bool {
 	for ; s.toks[i].kind == tokWord; i++ {
-		switch s.toks[i].word {
+		switch s.wordOf(&s.toks[i]) {
 		case "STATEMENT":
-			return s.toks[i+1].word == "SET"
+			return s.wordOf(&s.toks[i+1]) == "SET"
 		case "EXPLAIN", "EXECUTE", "BEGIN", "PLAN", "FOR", "CHANGELOG_MODE", "JSON_EXECUTION_PLAN", "JSON", "ESTIMATED_COST", "PLAN_ADVICE":
 		default:
 			return false
 		}
-		if s.toks[i+1].word == "," {
+		if s.wordOf(&s.toks[i+1]) == "," {
 			i++
 		}
 	}
@@ -143,7 +144,7 @@ func (c *cursor) query(end int) *Query {
 		c.expected("a query")
 		return nil
 	}
-	switch w := c.tok().word; w {
+	switch w := c.word(); w {
 	case "SELECT", "WITH", "VALUES", "TABLE", "(":
 	case "FROM":
 		c.unexpected().WithHint("a query begins with SELECT")
@@ -186,7 +187,7 @@ func (c *cursor) exprTo(end int) Expr {
 func (c *cursor) exprUntil(stop func() bool) Expr {
 	start, depth := c.at, 0
 	for ; c.at < c.end; c.at++ {
-		w := c.tok().word
+		w := c.word()
 		if depth == 0 && (w == "," || w == ")" || stop != nil && stop()) {
 			break
 		}
@@ -204,7 +205,7 @@ func (c *cursor) exprUntil(stop func() bool) Expr {
 
 // parseQuery parses a fragment that is a query.
 func (f *fragment) parseQuery() (*Query, *errs.Error) {
-	stmt, err := f.skeleton()
+	stmt, err := f.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func (f *fragment) parseQuery() (*Query, *errs.Error) {
 
 // parseExpr parses a fragment that is an expression.
 func (f *fragment) parseExpr() (Expr, *errs.Error) {
-	stmt, err := f.skeleton()
+	stmt, err := f.parse()
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,12 @@ func skeletonText(sql string) string {
 	if err := f.rewrite(); err != nil {
 		return err.Error()
 	}
-	return strings.TrimRight(f.render(), " ")
+	return f.textFor(true)
+}
+
+// textFor is the text for vitess at any stage.
+func (f *fragment) textFor(fold bool) string {
+	return strings.TrimRight(f.render(f.skeleton(fold)), " ")
 }
 
 func passTexts(sql string) string {
@@ -127,10 +132,11 @@ func passTexts(sql string) string {
 		if p.run(f); f.err != nil {
 			return f.err.Error()
 		}
-		if text := strings.Join(strings.Fields(f.render()), " "); text != last {
+		if text := f.textFor(false); text != last {
 			fmt.Fprintf(&b, "%-14s %s\n", p.name, text)
 			last = text
 		}
 	}
+	fmt.Fprintf(&b, "%-14s %s\n", "fold", f.textFor(true))
 	return strings.TrimRight(b.String(), "\n")
 }

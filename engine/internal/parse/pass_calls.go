@@ -10,6 +10,9 @@ import (
 // constructors.
 func (f *fragment) specialCalls() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
+		if !f.concerns(i, forCalls) {
+			continue
+		}
 		if f.word(i) == "=>" {
 			f.namedArg(i)
 			continue
@@ -20,7 +23,7 @@ func (f *fragment) specialCalls() {
 		if w := f.word(i); w == "TABLE" {
 			f.tableArg(i)
 			continue
-		} else if f.toks[i].reserved && f.word(i+1) != "(" && noParens[w] {
+		} else if f.toks[i].reserved() && f.word(i+1) != "(" && noParens[w] {
 			f.leaf(&Call{Place: Place{f.tokPos(i)}, Name: Name{f.script.ident(&f.toks[i])}, NoParens: true}, i, i)
 			continue
 		}
@@ -89,8 +92,8 @@ func (f *fragment) specialCall(i, open, end int) {
 // queryArg doubles the brackets at open, which are those of a query and become
 // those of a call too.
 func (f *fragment) queryArg(open int) {
-	f.take(open, "((")
-	f.take(f.closer(open), "))")
+	f.take(open, plain(pieceOpen), plain(pieceOpen))
+	f.take(f.closer(open), plain(pieceClose), plain(pieceClose))
 }
 
 // constructor rewrites ARRAY[..] and MAP[..].
@@ -104,8 +107,8 @@ func (f *fragment) constructor(i, open, end int) {
 	default:
 		return
 	}
-	f.take(open, "(")
-	f.take(end, ")")
+	f.take(open, plain(pieceOpen))
+	f.take(end, plain(pieceClose))
 }
 
 // find is the token between open and end, on their level, that is word; or -1.
@@ -132,7 +135,7 @@ func (f *fragment) separators(open, end int, keywords ...string) bool {
 			f.fail(f.syntaxError(last))
 			return false
 		}
-		f.take(k, ",")
+		f.take(k, plain(pieceComma))
 		last = k
 	}
 	if last == open {
@@ -172,7 +175,7 @@ func (f *fragment) trim(open, end int) {
 	case "BOTH", "LEADING", "TRAILING":
 		f.leaf(&Symbol{Place: Place{f.tokPos(i)}, Name: f.word(i)}, i, i)
 		if i+1 < from {
-			f.edit(i).after = ","
+			f.putAfter(i, plain(pieceComma))
 		}
 	}
 }
@@ -208,8 +211,8 @@ func (f *fragment) namedArg(arrow int) {
 		return
 	}
 	name := f.script.ident(&f.toks[i])
-	f.take(i, f.opener(&NamedArg{Place: name.Place, Name: name}, i, end-1))
-	f.take(arrow, "")
+	f.take(i, nameOf(f.mark(&NamedArg{Place: name.Place, Name: name}, i, end-1)), plain(pieceOpen))
+	f.take(arrow)
 	f.closeAfter(end - 1)
 }
 
@@ -221,7 +224,7 @@ func (f *fragment) tableArg(i int) {
 	case f.in(i) == inStart && f.isName(i+1):
 		last := f.nameEnd(i + 1)
 		f.leaf(&tableMark{f.nameAt(i + 1)}, i, last)
-		f.edit(i).text = "SELECT " + f.edit(i).text
+		f.putBefore(i, plain(pieceSelect))
 		return
 	case before != "(" && before != "," && before != "=>":
 		return
@@ -256,7 +259,7 @@ func (f *fragment) tableArg(i int) {
 	}
 	f.caller(arg, i, last)
 	f.drop(last+1, c.at)
-	f.heads[c.at-1-f.lo] = i
+	f.operandFrom(i, c.at-1)
 }
 
 // tableArgTail reads PARTITION BY and ORDER BY of a table argument. They take
@@ -269,7 +272,7 @@ func (c *cursor) tableArgTail(arg *TableArg) {
 	more := func() bool {
 		next := c.ahead(1)
 		after := c.ahead(2)
-		if c.is(",") && next.isName() && after.word != "(" && after.word != "=>" {
+		if c.is(",") && next.isName() && c.wordOf(after) != "(" && c.wordOf(after) != "=>" {
 			c.at++
 			return true
 		}

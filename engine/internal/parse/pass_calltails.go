@@ -9,30 +9,27 @@ import (
 // The marks of what follows a call or stands in a window specification. Each is
 // one more argument of the call, or one argument of the window.
 type (
-	callFilterMark struct{} // FILTER (WHERE c)
-	partitionMark  struct{} // PARTITION BY a, b
-	orderByMark    struct{} // ORDER BY, with orderMarks as arguments
+	callFilterMark struct{ condition Expr }    // FILTER (WHERE c)
+	partitionMark  struct{ keys []Expr }       // PARTITION BY a, b
+	orderByMark    struct{ items []OrderItem } // ORDER BY
 )
 
-// call is the node of the call whose arguments open at the bracket, made by
-// whichever pass comes first.
-func (f *fragment) call(open int) *Call {
-	if f.calls == nil {
-		f.calls = map[int]*Call{}
+// call is the call whose arguments open at the bracket, made by whichever pass
+// comes first.
+func (f *fragment) call(open int) *openCall {
+	c := f.cell(open)
+	if c.call < 0 {
+		c.call = int32(len(f.calls))
+		f.calls = append(f.calls, openCall{&Call{}, -1})
 	}
-	c := f.calls[open]
-	if c == nil {
-		c = &Call{}
-		f.calls[open] = c
-	}
-	return c
+	return &f.calls[c.call]
 }
 
 // callTails moves FILTER, WITHIN GROUP, IGNORE NULLS and OVER into the call
 // before them, and ORDER BY inside a call behind its arguments.
 func (f *fragment) callTails() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
-		if f.kind(i) != tokWord || f.taken(i) || f.word(i-1) == "." {
+		if !f.concerns(i, forTails) || f.taken(i) || f.word(i-1) == "." {
 			continue
 		}
 		switch w := f.word(i); {
@@ -52,7 +49,7 @@ func (f *fragment) callTails() {
 		case w == "ORDER" && f.word(i+1) == "BY" && f.in(i) == inArgs:
 			f.innerOrder(i)
 		case (w == "IGNORE" || w == "RESPECT") && f.are(i+1, "NULLS", ")") && f.in(i) == inArgs:
-			f.call(f.openerOf(i)).IgnoreNulls = w == "IGNORE"
+			f.call(f.openerOf(i)).node.IgnoreNulls = w == "IGNORE"
 			f.drop(i, i+2)
 		}
 	}
@@ -77,15 +74,15 @@ func (f *fragment) startsTail(i int) bool {
 // and returns the token after them.
 func (f *fragment) callTail(open, i int) int {
 	end := i - 1 // the call's own closing bracket, which moves behind the clauses
-	f.take(end, "")
-	call := f.call(open)
+	f.take(end)
+	call := f.call(open).node
 	first := open+1 == end
-	arg := func(text string) string {
-		if first {
-			first = false
-			return text
+	arg := func(i int, pieces ...piece) {
+		f.take(i, pieces...)
+		if !first {
+			f.putBefore(i, plain(pieceComma))
 		}
-		return ", " + text
+		first = false
 	}
 	for f.startsTail(i) && f.err == nil {
 		switch w := f.word(i); w {
@@ -99,7 +96,7 @@ func (f *fragment) callTail(open, i int) int {
 				return f.hi
 			}
 			last := f.closer(i + 1)
-			f.take(i, arg(f.opener(&callFilterMark{}, i, last)))
+			arg(i, nameOf(f.mark(&callFilterMark{}, i, last)), plain(pieceOpen))
 			f.drop(i+1, i+3)
 			i = last + 1
 		case "WITHIN":
@@ -108,7 +105,7 @@ func (f *fragment) callTail(open, i int) int {
 				return f.hi
 			}
 			last := f.closer(i + 2)
-			f.take(i, arg(f.opener(&orderByMark{}, i, last)))
+			arg(i, nameOf(f.mark(&orderByMark{}, i, last)), plain(pieceOpen))
 			f.drop(i+1, i+5)
 			f.orderItems(i+5, last)
 			i = last + 1
@@ -117,20 +114,17 @@ func (f *fragment) callTail(open, i int) int {
 		}
 	}
 	f.closeAfter(i - 1)
-	f.heads[i-1-f.lo] = f.heads[end-f.lo]
-	if f.ends == nil {
-		f.ends = map[int]int{}
-	}
-	f.ends[open] = i - 1
+	f.operandFrom(f.head(end), i-1)
+	f.call(open).last = i - 1
 	return i
 }
 
 // over rewrites OVER w and OVER (..) at i and returns the token after it.
-func (f *fragment) over(i int, arg func(string) string) int {
+func (f *fragment) over(i int, arg func(int, ...piece)) int {
 	next := i + 1
 	if f.isName(next) {
 		spec := &WindowSpec{Place: Place{f.tokPos(next)}, Base: f.script.ident(&f.toks[next])}
-		f.take(i, arg(f.placeholder(spec, i, next)))
+		arg(i, leafOf(f.mark(spec, i, next)))
 		f.drop(next, next+1)
 		return next + 1
 	}
@@ -140,7 +134,7 @@ func (f *fragment) over(i int, arg func(string) string) int {
 		return f.hi
 	}
 	spec := f.windowSpec(next)
-	f.take(i, arg(f.opener(spec, i, f.closer(next))))
+	arg(i, nameOf(f.mark(spec, i, f.closer(next))), plain(pieceOpen))
 	f.drop(next, next+1)
 	return f.closer(next) + 1
 }
@@ -156,22 +150,25 @@ func (f *fragment) windowSpec(open int) *WindowSpec {
 		f.drop(i, i+1)
 		i++
 	}
-	comma := ""
+	partitioned := false
 	if f.are(i, "PARTITION", "BY") {
 		last := f.untilOrder(i+2, end) - 1
 		if last < i+2 {
 			f.failAt(i+2, errs.Syntax, "expected an expression, found %s", f.describe(f.at(i+2)))
 			return spec
 		}
-		f.take(i, f.opener(&partitionMark{}, i, last))
-		f.take(i+1, "")
+		f.take(i, nameOf(f.mark(&partitionMark{}, i, last)), plain(pieceOpen))
+		f.take(i + 1)
 		f.closeAfter(last)
-		i, comma = last+1, ", "
+		i, partitioned = last+1, true
 	}
 	if f.are(i, "ORDER", "BY") {
 		last := f.untilFrame(i+2, end) - 1
-		f.take(i, comma+f.opener(&orderByMark{}, i, last))
-		f.take(i+1, "")
+		f.take(i, nameOf(f.mark(&orderByMark{}, i, last)), plain(pieceOpen))
+		if partitioned {
+			f.putBefore(i, plain(pieceComma))
+		}
+		f.take(i + 1)
 		f.orderItems(i+2, last+1)
 		if f.err != nil {
 			return spec
@@ -227,12 +224,12 @@ func (f *fragment) innerOrder(i int) {
 	}
 	end := f.frameEnd(i)
 	if f.are(end-2, "IGNORE", "NULLS") || f.are(end-2, "RESPECT", "NULLS") {
-		f.call(f.openerOf(i)).IgnoreNulls = f.word(end-2) == "IGNORE"
+		f.call(f.openerOf(i)).node.IgnoreNulls = f.word(end-2) == "IGNORE"
 		f.drop(end-2, end)
 		end -= 2
 	}
-	f.take(i, ", "+f.opener(&orderByMark{}, i, end-1))
-	f.take(i+1, "")
+	f.take(i, plain(pieceComma), nameOf(f.mark(&orderByMark{}, i, end-1)), plain(pieceOpen))
+	f.take(i + 1)
 	f.orderItems(i+2, end)
 	f.closeAfter(end - 1)
 }
@@ -240,7 +237,7 @@ func (f *fragment) innerOrder(i int) {
 // frame reads ROWS, RANGE or GROUPS with its bounds.
 func (c *cursor) frame() *Frame {
 	fr := &Frame{Place: c.place()}
-	w := c.tok().word
+	w := c.word()
 	if !slices.Contains([]string{"ROWS", "RANGE", "GROUPS"}, w) {
 		c.unexpected()
 		return fr

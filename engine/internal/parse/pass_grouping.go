@@ -5,7 +5,7 @@ import "github.com/weirdb/weir/engine/errs"
 // grouping rewrites GROUPING SETS, ROLLUP, CUBE and ().
 func (f *fragment) grouping() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
-		if f.in(i) != inGroup || f.taken(i) || f.word(i-1) == "." {
+		if !f.concerns(i, forGrouping) || f.in(i) != inGroup || f.taken(i) || f.word(i-1) == "." {
 			continue
 		}
 		item := func(k GroupKind) *GroupItem { return &GroupItem{Place: Place{f.tokPos(i)}, Kind: k} }

@@ -12,12 +12,12 @@ func (f *fragment) jsonCall(open, end int) {
 		case w == ",":
 			start = i + 1
 		case w == "KEY" && i == start && f.word(i+1) != "," && i+1 < end:
-			f.take(i, "")
+			f.take(i)
 		case w == "VALUE" && i > start && f.endsOperand(i-1):
-			f.take(i, ",")
+			f.take(i, plain(pieceComma))
 			start = i + 1
 		case w == ":" && f.kind(i) == tokOp:
-			f.take(i, ",")
+			f.take(i, plain(pieceComma))
 			start = i + 1
 		case w == "RETURNING" && i > start:
 			c := f.cursorAt(i+1, end)
@@ -38,7 +38,8 @@ func (f *fragment) jsonCall(open, end int) {
 				return
 			}
 			name := "ON " + f.word(on+1)
-			f.take(i, ", "+f.opener(&NamedArg{Place: Place{f.tokPos(i)}, Name: Ident{Place: Place{f.tokPos(i)}, Value: name}}, i, on+1))
+			arg := &NamedArg{Place: Place{f.tokPos(i)}, Name: Ident{Place: Place{f.tokPos(i)}, Value: name}}
+			f.take(i, plain(pieceComma), nameOf(f.mark(arg, i, on+1)), plain(pieceOpen))
 			f.drop(on, on+2)
 			f.closeAfter(on + 1)
 			f.jsonNext(on + 2)
@@ -96,6 +97,6 @@ func (f *fragment) jsonClause(first, last int, name string, value Expr) {
 	f.leaf(arg, first, last)
 	f.jsonNext(last + 1)
 	if f.word(first-1) != "(" && f.word(first-1) != "," {
-		f.edit(first).text = ", " + f.edit(first).text
+		f.putBefore(first, plain(pieceComma))
 	}
 }

@@ -7,28 +7,28 @@ type starMark struct{ qualifier Name }
 
 // literals reads literals, intervals and stars.
 func (f *fragment) literals() {
+	c := f.cursorAt(f.lo, f.hi)
 	for i := f.lo; i < f.hi; i++ {
-		t := &f.toks[i]
-		switch t.kind {
+		switch f.toks[i].kind {
 		case tokOp:
-			if t.word == "*" && f.isStar(i) {
+			if f.word(i) == "*" && f.isStar(i) {
 				f.leaf(&starMark{}, i, i)
 			}
 			continue
 		case tokQuoted, tokHint:
 			continue
 		case tokWord:
-			if f.word(i-1) == "." || f.word(i+1) == "." {
+			if !f.concerns(i, forLiterals) || f.word(i-1) == "." || f.word(i+1) == "." {
 				continue
 			}
 		}
-		c := f.cursorAt(i, f.hi)
+		c.at = i
 		e, ok := c.literal()
 		if !f.done(c) {
 			return
 		}
 		if !ok {
-			if t.word == "INTERVAL" && !f.isInterval(i) {
+			if f.word(i) == "INTERVAL" && !f.isInterval(i) {
 				return
 			}
 			continue

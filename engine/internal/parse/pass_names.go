@@ -2,10 +2,9 @@ package parse
 
 // nameAt is the dotted name that begins at token i.
 func (f *fragment) nameAt(i int) Name {
-	n := Name{f.script.ident(&f.toks[i])}
-	for last := f.nameEnd(i); i < last; {
-		i += 2
-		n = append(n, f.script.ident(&f.toks[i]))
+	n := Name(f.idents.take(1 + (f.nameEnd(i)-i)/2))
+	for k := range n {
+		n[k] = f.script.ident(&f.toks[i+2*k])
 	}
 	return n
 }
@@ -14,13 +13,13 @@ func (f *fragment) nameAt(i int) Name {
 // an aggregate's call but they stand in another construct.
 func (f *fragment) quantifiers() {
 	for i := f.lo; i < f.hi; i++ {
-		if w := f.word(i); w != "ALL" && w != "DISTINCT" || f.kind(i) != tokWord || f.taken(i) {
+		if !f.concerns(i, forQuantifiers) || f.taken(i) {
 			continue
 		}
 		switch before := f.word(i - 1); {
 		case before == "SELECT" || before == "UNION" || before == "INTERSECT" || before == "EXCEPT" || before == "MINUS":
 		case f.kind(i-1) == tokHint:
-		case before == "(" && f.calls[i-1] != nil:
+		case before == "(" && f.cell(i-1).call >= 0:
 		default:
 			f.fail(f.syntaxError(i))
 			return
@@ -48,7 +47,7 @@ func (f *fragment) names() {
 		}
 		called := false
 		if !t.isName() {
-			if f.word(i+1) != "(" || !callable[t.word] || f.in(i) == inFrom {
+			if f.word(i+1) != "(" || !callable[f.word(i)] || f.in(i) == inFrom {
 				continue
 			}
 			called = true
@@ -61,7 +60,9 @@ func (f *fragment) names() {
 		}
 		called = called || f.word(last+1) == "(" && f.in(i) != inWith
 		if !called && f.startsOperand(i) {
-			f.leaf(&ColumnRef{Place: Place{t.pos()}, Name: f.nameAt(i)}, i, last)
+			column := f.columns.one()
+			column.At, column.Name = t.pos(), f.nameAt(i)
+			f.leaf(column, i, last)
 			i = last
 			continue
 		}
@@ -73,14 +74,15 @@ func (f *fragment) names() {
 		}
 		open := last + 1
 		end := f.closer(open)
-		if e, ok := f.ends[open]; ok {
-			end = e
+		known := f.call(open)
+		if known.last >= 0 {
+			end = known.last
 		}
-		call := f.call(open)
+		call := known.node
 		call.Place, call.Name = Place{t.pos()}, f.nameAt(i)
 		f.drop(i, last+1)
 		f.caller(call, i, end)
-		f.heads[f.closer(open)-f.lo] = i
+		f.operandFrom(i, f.closer(open))
 		i = last
 	}
 }

@@ -39,39 +39,39 @@ var noOperators = map[string]string{
 // operators rewrites operators that vitess lacks or takes for others.
 func (f *fragment) operators() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
-		if f.taken(i) || f.word(i) == "" || f.word(i-1) == "." {
+		if !f.concerns(i, forOperators) || f.taken(i) || f.word(i-1) == "." {
 			continue
 		}
 		switch w := f.word(i); w {
 		case "||":
-			f.take(i, "<<") // as + and - have it: left to right, before comparisons
+			f.take(i, plain(pieceShift)) // as + and - have it: left to right, before comparisons
 		case "!=":
-			f.take(i, "<>")
+			f.take(i, plain(pieceNotEqual))
 		case "<=>":
-			f.operator(i, i+1, "=", &operatorMark{op: NotDistinctFrom})
+			f.operator(i, i+1, pieceEqual, &operatorMark{op: NotDistinctFrom})
 		case "IS":
 			f.isOperator(i)
 		case "ILIKE":
 			if f.endsOperand(i-1) || f.word(i-1) == "NOT" {
-				f.operator(i, i+1, "LIKE", &operatorMark{match: ILike})
+				f.operator(i, i+1, pieceLike, &operatorMark{match: ILike})
 			}
 		case "RLIKE", "REGEXP":
 			if (f.endsOperand(i-1) || f.word(i-1) == "NOT") && f.word(i+1) != "(" {
-				f.operator(i, i+1, "LIKE", &operatorMark{match: RLike})
+				f.operator(i, i+1, pieceLike, &operatorMark{match: RLike})
 			}
 		case "SIMILAR":
 			if f.word(i+1) == "TO" {
-				f.operator(i, i+2, "LIKE", &operatorMark{match: Similar})
+				f.operator(i, i+2, pieceLike, &operatorMark{match: Similar})
 			}
 		case "OVERLAPS":
 			if f.word(i-1) == ")" && f.word(i+1) == "(" {
-				f.operator(i, i+1, "=", &operatorMark{name: "OVERLAPS"})
+				f.operator(i, i+1, pieceEqual, &operatorMark{name: "OVERLAPS"})
 			}
 		case "SYMMETRIC", "ASYMMETRIC":
 			if f.word(i-1) == "BETWEEN" {
-				f.take(i, "")
+				f.take(i)
 				if w == "SYMMETRIC" {
-					f.take(i, f.placeholder(&symmetricMark{}, i, i)+" |")
+					f.take(i, leafOf(f.mark(&symmetricMark{}, i, i)), plain(pieceBar))
 				}
 			}
 		case "AT":
@@ -83,19 +83,15 @@ func (f *fragment) operators() {
 			}
 		case "MOD":
 			if f.endsOperand(i-1) && (f.endsOperand(i+1) || f.word(i+1) == "(") {
-				f.take(i, "%")
+				f.take(i, plain(pieceModulo))
 			}
 		case "DIV", "XOR":
 			if f.endsOperand(i-1) && f.endsOperand(i+1) && f.in(i) != inFrom {
 				f.failAt(i, errs.Unsupported, "the operator %s is not supported", w).WithHint("%s",
 					map[string]string{"DIV": "/ on integers gives an integer", "XOR": "write a <> b on booleans"}[w])
 			}
-		case "(", ")", ",", ".", "=", "+", "-", "*", "/", "[", "]":
 		default:
-			if f.kind(i) != tokOp {
-				continue
-			}
-			if hint, bad := noOperators[w]; bad {
+			if hint, bad := noOperators[w]; bad && f.kind(i) == tokOp {
 				e := f.failAt(i, errs.Syntax, "unexpected %q", w)
 				e.Hint = hint
 			}
@@ -112,9 +108,9 @@ func isComparison(w string) bool {
 }
 
 // operator replaces the tokens [from, to) by a comparison with a mark.
-func (f *fragment) operator(from, to int, as string, m *operatorMark) {
+func (f *fragment) operator(from, to int, as pieceKind, m *operatorMark) {
 	f.drop(from, to)
-	f.take(from, as+" "+f.placeholder(m, from, to-1)+" |")
+	f.take(from, plain(as), leafOf(f.mark(m, from, to-1)), plain(pieceBar))
 }
 
 // isOperator rewrites IS DISTINCT FROM, IS UNKNOWN and IS JSON. Lowering looks
@@ -126,12 +122,12 @@ func (f *fragment) isOperator(i int) {
 	}
 	switch {
 	case f.are(next, "DISTINCT", "FROM"):
-		f.operator(i, next+2, "=", &operatorMark{op: op})
+		f.operator(i, next+2, pieceEqual, &operatorMark{op: op})
 	case f.word(next) == "UNKNOWN":
-		f.take(next, "NULL")
+		f.take(next, plain(pieceNull))
 	case f.word(next) == "NULL" || f.word(next) == "TRUE" || f.word(next) == "FALSE":
-		f.edit(next).text = f.word(next) // the literals pass took it for a value
-		f.heads[next-f.lo] = -1
+		f.take(next, f.asIs(next)) // the literals pass took it for a value
+		f.operandFrom(-1, next)
 	case f.word(next) == "JSON":
 		f.failAt(i, errs.Unsupported, "IS JSON is not supported").WithHint("JSON_EXISTS(doc, '$') tells documents from other text")
 	default:
@@ -145,7 +141,7 @@ func (f *fragment) atTimeZone(i int) {
 	switch {
 	case f.are(i, "AT", "TIME", "ZONE"):
 		f.drop(i, i+3)
-		f.take(i, "^")
+		f.take(i, plain(pieceCaret))
 	case f.are(i, "AT", "LOCAL"):
 		f.failAt(i, errs.Unsupported, "AT LOCAL is not supported").WithHint("write AT TIME ZONE 'name'")
 	}

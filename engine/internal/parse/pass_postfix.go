@@ -8,12 +8,12 @@ type fieldMark struct{ path []Ident }
 // postfix rewrites x[i] and the fields of what is no name: f(x).a.
 func (f *fragment) postfix() {
 	for i := f.lo + 1; i < f.hi && f.err == nil; i++ {
-		if f.taken(i) || f.kind(i) != tokOp {
+		if f.kind(i) != tokOp || f.taken(i) {
 			continue
 		}
 		switch f.word(i) {
 		case "[":
-			first := f.heads[i-1-f.lo]
+			first := f.head(i - 1)
 			if first < 0 {
 				f.failAt(i, errs.Syntax, "unexpected \"[\"").WithHint("arrays are written ARRAY[..]")
 				return
@@ -24,9 +24,9 @@ func (f *fragment) postfix() {
 				return
 			}
 			f.before(first, &Index{Place: Place{f.tokPos(first)}}, end)
-			f.take(i, ",")
-			f.take(end, ")")
-			f.heads[end-f.lo] = first
+			f.take(i, plain(pieceComma))
+			f.take(end, plain(pieceClose))
+			f.operandFrom(first, end)
 		case ".":
 			f.fields(i)
 		}
@@ -38,8 +38,7 @@ func (f *fragment) postfix() {
 
 // before opens a call around the operand that begins at first and ends at last.
 func (f *fragment) before(first int, node any, last int) {
-	e := f.edit(first)
-	e.before = f.opener(node, first, last) + e.before
+	f.putBefore(first, nameOf(f.mark(node, first, last)), plain(pieceOpen))
 }
 
 // fields rewrites the path of fields after the bracket before i.
@@ -47,7 +46,7 @@ func (f *fragment) fields(i int) {
 	if f.word(i-1) != ")" && f.word(i-1) != "]" {
 		return // an error that vitess finds
 	}
-	first := f.heads[i-1-f.lo]
+	first := f.head(i - 1)
 	last := i - 1
 	m := &fieldMark{}
 	for f.word(last+1) == "." && (f.kind(last+2) == tokWord || f.kind(last+2) == tokQuoted) {
@@ -62,6 +61,6 @@ func (f *fragment) fields(i int) {
 	}
 	f.before(first, m, last)
 	f.drop(i, last+1)
-	f.take(last, ")")
-	f.heads[last-f.lo] = first
+	f.take(last, plain(pieceClose))
+	f.operandFrom(first, last)
 }

@@ -8,18 +8,25 @@ import (
 
 // The marks of a query's parts.
 type (
-	valuesMark  struct{}                 // VALUES: the rows are the arguments
-	tableMark   struct{ name Name }      // TABLE t as a query
-	bracketMark struct{}                 // a query in brackets, which is all there is in FROM
-	orderMark   struct{ item OrderItem } // one sort key
-	havingMark  struct{}                 // one argument for each of the following
-	filterMark  struct{ clause section } // the condition of HAVING or QUALIFY
-	windowsMark struct{}                 // the windows of WINDOW are the arguments
+	valuesMark  struct{ rows [][]Expr }         // VALUES: the rows are the arguments
+	tableMark   struct{ name Name }             // TABLE t as a query
+	bracketMark struct{}                        // a query in brackets, which is all there is in FROM
+	orderMark   struct{ item OrderItem }        // one sort key
+	havingMark  struct{ parts []arg }           // one argument for each of the following
+	windowsMark struct{ windows []NamedWindow } // WINDOW
+	aliasMark   struct{ name int32 }            // an item of SELECT with its alias, by the number of the mark
+	filterMark  struct {                        // HAVING or QUALIFY
+		clause    section
+		condition Expr
+	}
 )
 
 // queries rewrites the clauses that vitess lacks or has in another form.
 func (f *fragment) queries() {
 	for i := f.lo; i < f.hi && f.err == nil; i++ {
+		if !f.concerns(i, forQueries) {
+			continue
+		}
 		if f.word(i) == "(" && f.isQuery {
 			f.bracketedQuery(i)
 			continue
@@ -30,14 +37,14 @@ func (f *fragment) queries() {
 		sec := f.in(i)
 		switch w := f.word(i); {
 		case w == "RECURSIVE" && f.word(i-1) == "WITH":
-			f.take(i, w)
+			f.take(i, f.asIs(i))
 		case w == "MINUS" && sec == inStart:
-			f.take(i, "EXCEPT")
+			f.take(i, plain(pieceExcept))
 		case w == "VALUES" && sec == inValues:
 			f.values(i)
 		case w == "ORDER" && f.word(i+1) == "BY" && sec == inOrder:
-			f.take(i, "ORDER")
-			f.take(i+1, "BY")
+			f.take(i, f.asIs(i))
+			f.take(i+1, f.asIs(i+1))
 			f.orderItems(i+2, f.sectionEnd(i+2))
 		case sec == inTail && (w == "LIMIT" || w == "OFFSET" || w == "FETCH" || w == "EMIT"):
 			i = f.tail(i) - 1
@@ -73,8 +80,8 @@ func (f *fragment) bracketedQuery(open int) {
 	if !f.startsQuery(open + 1) {
 		return
 	}
-	f.take(open, "SELECT "+f.placeholder(&bracketMark{}, open, end)+" FROM (")
-	f.edit(end).after += " `" + f.mark(&Alias{}, end, end) + "`"
+	f.take(open, plain(pieceSelect), leafOf(f.mark(&bracketMark{}, open, end)), plain(pieceFrom), plain(pieceOpen))
+	f.putAfter(end, nameOf(f.mark(&Alias{}, end, end)))
 }
 
 // values makes VALUES a select of one call.
@@ -84,7 +91,7 @@ func (f *fragment) values(i int) {
 		f.failAt(end, errs.Syntax, "expected a row of values, found %s", f.describe(f.at(end)))
 		return
 	}
-	f.take(i, "SELECT "+f.opener(&valuesMark{}, i, end-1))
+	f.take(i, plain(pieceSelect), nameOf(f.mark(&valuesMark{}, i, end-1)), plain(pieceOpen))
 	f.closeAfter(end - 1)
 }
 
@@ -172,7 +179,7 @@ func (f *fragment) tail(i int) int {
 			c.at = c.end
 			t.emit = strings.TrimSpace(f.text[first:f.toks[c.end-1].end])
 		default:
-			if e := c.unexpected(); clauseWords[c.toks[c.failedAt].word] {
+			if e := c.unexpected(); clauseWords[c.wordOf(&c.toks[c.failedAt])] {
 				e.WithHint("%s", clauseOrder)
 			}
 		}
@@ -187,21 +194,13 @@ func (f *fragment) tail(i int) int {
 	return c.at
 }
 
-// openerOf is the bracket that token i stands in, or lo-1.
-func (f *fragment) openerOf(i int) int {
-	if end := f.frameEnd(i); end < f.hi {
-		return f.match[end-f.lo]
-	}
-	return f.lo - 1
-}
-
 // having makes HAVING, WINDOW and QUALIFY, which begin at i and follow each
 // other in any order, one call in a HAVING clause.
 func (f *fragment) having(i int) {
 	if end := f.sectionEnd(i); f.in(i) == inHaving && (!f.inside(end) || f.in(end) != inWindow && f.in(end) != inQualify) {
 		return // vitess has HAVING
 	}
-	text := "HAVING " + f.opener(&havingMark{}, i, i)
+	lead := []piece{plain(pieceHaving), nameOf(f.mark(&havingMark{}, i, i)), plain(pieceOpen)}
 	for {
 		end := f.sectionEnd(i)
 		first := i + 1
@@ -211,17 +210,18 @@ func (f *fragment) having(i int) {
 		}
 		sec := f.in(i)
 		if sec == inWindow {
-			f.take(i, text+f.opener(&windowsMark{}, i, end-1))
+			f.take(i, nameOf(f.mark(&windowsMark{}, i, end-1)), plain(pieceOpen))
 			f.namedWindows(first, end)
 		} else {
-			f.take(i, text+f.opener(&filterMark{sec}, i, end-1))
+			f.take(i, nameOf(f.mark(&filterMark{clause: sec}, i, end-1)), plain(pieceOpen))
 		}
+		f.putBefore(i, lead...)
 		f.closeAfter(end - 1)
 		if !f.inside(end) || f.err != nil || f.in(end) != inHaving && f.in(end) != inWindow && f.in(end) != inQualify {
 			f.closeAfter(end - 1)
 			return
 		}
-		text = ", "
+		lead = []piece{plain(pieceComma)}
 		i = end
 	}
 }
@@ -235,7 +235,8 @@ func (f *fragment) namedWindows(i, end int) {
 		}
 		open := i + 2
 		spec := f.windowSpec(open)
-		f.take(i, f.opener(&NamedWindow{Name: f.script.ident(&f.toks[i]), Spec: spec}, i, f.closer(open)))
+		w := &NamedWindow{Name: f.script.ident(&f.toks[i]), Spec: spec}
+		f.take(i, nameOf(f.mark(w, i, f.closer(open))), plain(pieceOpen))
 		f.drop(i+1, open+1)
 		i = f.closer(open) + 1
 		if i >= end {

@@ -26,7 +26,7 @@ func (f *fragment) tables() {
 				f.tableCall(i)
 			}
 		case w == "INNER" && f.word(i-1) == "NATURAL":
-			f.take(i, "") // vitess has NATURAL JOIN only
+			f.take(i) // vitess has NATURAL JOIN only
 		case w == "(" && f.startsQuery(i+1) && !f.isCallName(i-1):
 			f.derived(i)
 		case f.isName(i) && f.startsFactor(i):
@@ -81,7 +81,7 @@ func (f *fragment) tableCall(first int) {
 		lateral = true
 		i++
 		if f.word(i) == "(" && f.startsQuery(i+1) {
-			f.take(first, "LATERAL")
+			f.take(first, f.asIs(first))
 			return // derived sees the bracket
 		}
 	}
@@ -104,7 +104,7 @@ func (f *fragment) tableCall(first int) {
 			return
 		}
 		f.drop(first, call)
-		f.take(end+1, "")
+		f.take(end + 1)
 		f.tableFunction(call, first, end+1, lateral)
 	case lateral && f.isName(i) && f.word(f.nameEnd(i)+1) == "(":
 		f.drop(first, i)
@@ -121,7 +121,7 @@ func (f *fragment) tableCall(first int) {
 func (f *fragment) tableFunction(name, first, last int, lateral bool) {
 	end := f.nameEnd(name)
 	open := end + 1
-	call := f.call(open)
+	call := f.call(open).node
 	call.Place, call.Name = Place{f.tokPos(name)}, f.nameAt(name)
 	f.drop(name, open)
 	f.caller(&TableFunction{Place: Place{f.tokPos(first)}, Call: call, Lateral: lateral}, name, last)
@@ -153,7 +153,7 @@ func (f *fragment) derived(open int) {
 	if f.isName(next) && f.in(next) == f.in(open) && f.kind(next) != tokHint {
 		return
 	}
-	f.edit(last).after += " `" + f.mark(&Alias{}, last, last) + "`"
+	f.putAfter(last, nameOf(f.mark(&Alias{}, last, last)))
 }
 
 // aliasColumns reads the columns of an alias when token i is its name:
@@ -172,7 +172,7 @@ func (f *fragment) aliasColumns(i int) {
 	alias := &Alias{Name: f.script.ident(&f.toks[i]), Columns: c.identifiers(" for a column")}
 	if f.done(c) {
 		f.drop(i, c.at)
-		f.take(i, "`"+f.mark(alias, i, c.at-1)+"`")
+		f.take(i, nameOf(f.mark(alias, i, c.at-1)))
 	}
 }
 
@@ -183,7 +183,7 @@ func (f *fragment) systemTime(i int) {
 		return
 	}
 	for k := i; k < i+4; k++ {
-		f.take(k, f.word(k))
+		f.take(k, f.asIs(k))
 	}
 }
 

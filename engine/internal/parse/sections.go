@@ -31,34 +31,36 @@ const maxDepth = 100
 
 // brackets finds the pairs of brackets.
 func (f *fragment) brackets() {
-	var open []int
+	outer, depth := f.lo-1, 0
 	for i := f.lo; i < f.hi; i++ {
-		f.match[i-f.lo], f.heads[i-f.lo] = -1, -1
+		c := f.cell(i)
+		*c = cell{match: -1, outer: int32(outer), head: -1, before: -1, own: -1, after: -1, call: -1}
 		switch w := f.word(i); w {
 		case "(", "[":
-			if len(open) == maxDepth {
+			if depth == maxDepth {
 				f.failAt(i, errs.Limit, "brackets are nested more than %d deep", maxDepth)
 				return
 			}
-			open = append(open, i)
+			outer = i
+			depth++
 		case ")", "]":
-			if len(open) == 0 {
+			if depth == 0 {
 				f.failAt(i, errs.Syntax, "unexpected %q, which closes nothing", w)
 				return
 			}
-			o := open[len(open)-1]
-			open = open[:len(open)-1]
-			if (f.word(o) == "(") != (w == ")") {
-				f.failAt(i, errs.Syntax, "unexpected %q: the %q at %s is still open", w, f.word(o), f.tokPos(o))
+			open := outer
+			if (f.word(open) == "(") != (w == ")") {
+				f.failAt(i, errs.Syntax, "unexpected %q: the %q at %s is still open", w, f.word(open), f.tokPos(open))
 				return
 			}
-			f.match[o-f.lo], f.match[i-f.lo] = i, o
-			f.heads[i-f.lo] = o
+			f.cell(open).match = int32(i)
+			c.match, c.head, c.outer = int32(open), int32(open), f.cell(open).outer
+			outer = int(c.outer)
+			depth--
 		}
 	}
-	if len(open) > 0 {
-		o := open[len(open)-1]
-		f.failAt(o, errs.Syntax, "%q is not closed", f.word(o))
+	if depth > 0 {
+		f.failAt(outer, errs.Syntax, "%q is not closed", f.word(outer))
 	}
 }
 
@@ -80,35 +82,34 @@ func (f *fragment) sections() {
 	stack := []frame{first}
 	for i := f.lo; i < f.hi; i++ {
 		top := &stack[len(stack)-1]
-		switch w := f.word(i); w {
-		case "(", "[":
-			f.section[i-f.lo] = top.sec
-			sec, query := f.bracketSection(i, top.sec)
-			stack = append(stack, frame{sec, query, 0})
-			continue
-		case ")", "]":
-			stack = stack[:len(stack)-1]
-			f.section[i-f.lo] = stack[len(stack)-1].sec
-			continue
-		case ",":
-			top.chain = 0
-			if top.sec == inOn || top.sec == inAsOf {
-				top.sec = inFrom
-			}
-		default:
-			if f.kind(i) == tokWord {
-				if sec := f.nextSection(i, top.sec, top.query); sec != top.sec {
-					top.sec = sec
+		if f.concerns(i, forSections) {
+			switch f.word(i) {
+			case "(", "[":
+				f.cell(i).section = top.sec
+				sec, query := f.bracketSection(i, top.sec)
+				stack = append(stack, frame{sec, query, 0})
+				continue
+			case ")", "]":
+				stack = stack[:len(stack)-1]
+				f.cell(i).section = stack[len(stack)-1].sec
+				continue
+			case ",":
+				top.chain = 0
+				if top.sec == inOn || top.sec == inAsOf {
+					top.sec = inFrom
 				}
+				f.cell(i).section = top.sec
+				continue
 			}
-			if f.kind(i) == tokOp || w == "AND" || w == "OR" || w == "NOT" || w == "JOIN" || w == "UNION" || w == "CASE" || w == "INTERSECT" || w == "EXCEPT" {
-				if top.chain++; top.chain > maxChain {
-					f.failAt(i, errs.Limit, "more than %d operators follow each other", maxChain)
-					return
-				}
+			top.sec = f.nextSection(i, top.sec, top.query)
+		}
+		f.cell(i).section = top.sec
+		if f.kind(i) == tokOp || f.concerns(i, forChains) {
+			if top.chain++; top.chain > maxChain {
+				f.failAt(i, errs.Limit, "more than %d operators follow each other", maxChain)
+				return
 			}
 		}
-		f.section[i-f.lo] = top.sec
 	}
 }
 
@@ -159,7 +160,7 @@ func (f *fragment) isCallName(i int) bool {
 		return false
 	}
 	t := &f.toks[i]
-	return t.isName() || t.kind == tokWord && (callable[t.word] || f.word(i-1) == ".")
+	return t.isName() || t.kind == tokWord && (callable[f.word(i)] || f.word(i-1) == ".")
 }
 
 // nextSection is the section that the word at i, on a level in sec, begins or

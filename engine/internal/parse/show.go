@@ -83,7 +83,7 @@ func (c *cursor) unknownShow() {
 		have = append(have, w.words[0])
 	}
 	if t.kind == tokWord {
-		if s := errs.Suggest(t.word, have); s != "" {
+		if s := errs.Suggest(c.wordOf(t), have); s != "" {
 			e.WithHint("did you mean SHOW %s?", s)
 		}
 	}
@@ -94,7 +94,7 @@ func (c *cursor) describeObject() Statement {
 	first := c.at
 	c.at++
 	d := &Describe{Kind: TableObject}
-	if next := c.ahead(1); next.kind != tokEnd && next.word != "." {
+	if next := c.ahead(1); next.kind != tokEnd && c.wordOf(next) != "." {
 		for _, k := range []ObjectKind{CatalogObject, DatabaseObject, FunctionObject, JobObject, TableObject} {
 			if c.eat(string(k)) {
 				d.Kind = k
@@ -102,7 +102,7 @@ func (c *cursor) describeObject() Statement {
 			}
 		}
 	}
-	if next := c.ahead(1); c.is("EXTENDED") && next.kind != tokEnd && next.word != "." {
+	if next := c.ahead(1); c.is("EXTENDED") && next.kind != tokEnd && c.wordOf(next) != "." {
 		c.at++
 		d.Extended = true
 	}

@@ -8,7 +8,7 @@ import (
 
 // at is token i; where the statement ends, an end token.
 func (f *fragment) at(i int) *token {
-	if t := &f.toks[i]; t.word != ";" {
+	if t := &f.toks[i]; f.wordOf(t) != ";" {
 		return t
 	}
 	return f.cursorAt(i, i).tok()
@@ -35,7 +35,7 @@ func (f *fragment) culprit(i int) int {
 
 // operandBefore reports whether an operand ends before token i.
 func (f *fragment) operandBefore(i int) bool {
-	return f.inside(i-1) && (f.heads[i-1-f.lo] >= 0 || f.word(i-1) == "END")
+	return f.inside(i-1) && (f.head(i-1) >= 0 || f.word(i-1) == "END")
 }
 
 // clauseWords begin the clauses of a query.
@@ -45,7 +45,7 @@ func (f *fragment) syntaxHint(i int) string {
 	t := f.at(i)
 	word, before := "", f.word(i-1)
 	if t.kind != tokQuoted {
-		word = t.word
+		word = f.wordOf(t)
 	}
 	clause := t.kind == tokWord && clauseWords[word] && (word != "GROUP" && word != "ORDER" || f.word(i+1) == "BY")
 	closes := clause || word == ")" || t.kind == tokEnd
@@ -94,10 +94,10 @@ func (f *fragment) syntaxHint(i int) string {
 		return clauseOrder
 	case word == "DISTINCT" && before != "AS":
 		return "DISTINCT follows SELECT, or the bracket of an aggregate function"
-	case t.reserved && !clause && (before == "AS" || !f.operandBefore(i)):
+	case t.reserved() && !clause && (before == "AS" || !f.operandBefore(i)):
 		return word + " is a reserved word: as a name it is quoted: `" + f.source(t) + "`"
-	case f.operandBefore(i) && (word == "(" || word == "BY" || t.kind != tokOp && !t.reserved):
-		if f.kind(i-1) == tokWord && !f.toks[i-1].reserved {
+	case f.operandBefore(i) && (word == "(" || word == "BY" || t.kind != tokOp && !t.reserved()):
+		if f.kind(i-1) == tokWord && !f.toks[i-1].reserved() {
 			if s := errs.Suggest(before, strings.Fields(mistyped)); s != "" && s != before {
 				return "did you mean " + s + " for " + f.source(&f.toks[i-1]) + "?"
 			}

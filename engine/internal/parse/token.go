@@ -23,17 +23,20 @@ type token struct {
 	kind       tokenKind
 	start, end int32 // bytes of the text, quotes included
 	line, col  int32
-	reserved   bool   // a word that is no name
-	word       string // the keyword in upper case, or the operator; "" for anything else
+	isWord     bool // a keyword, maybe, or an operator: see script.wordOf
+	keyword         // of what is a word or operator
 }
 
 func (t *token) pos() errs.Position {
 	return errs.Position{Line: int(t.line), Column: int(t.col), Offset: int(t.start)}
 }
 
+// reserved reports whether t is a word that is no name.
+func (t *token) reserved() bool { return t.uses&forReserved != 0 }
+
 // isName reports whether t can be an identifier where one is expected.
 func (t *token) isName() bool {
-	return t.kind == tokQuoted || t.kind == tokWord && !t.reserved
+	return t.kind == tokQuoted || t.kind == tokWord && !t.reserved()
 }
 
 // set is a fixed set of words.
@@ -67,21 +70,6 @@ func fields(s string) func(yield func(string) bool) {
 		}
 	}
 }
-
-// reserved are the words that are no identifiers unless quoted. All others are
-// keywords only where the grammar has a place for them.
-var reserved = words(`
-	ALL AND AS ASC BETWEEN BY CASE CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FALSE FETCH FOR FROM FULL
-	GROUP HAVING IN INNER INSERT INTERSECT INTO IS JOIN LATERAL LEFT LIKE LIMIT NATURAL NOT NULL OFFSET ON OR ORDER
-	OUTER OVER QUALIFY RIGHT SELECT THEN TRUE UNION UNNEST USING VALUES WHEN WHERE WITH
-	CAST TRY_CAST CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP TABLE CREATE DROP`)
-
-// callable are the reserved words that are also names of functions.
-var callable = words(`LEFT RIGHT CAST TRY_CAST CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP UNNEST INSERT`)
-
-// noParens are the functions that are called without parentheses. The first
-// group is reserved; CURRENT_USER and the like are not known.
-var noParens = words(`CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP LOCALTIME LOCALTIMESTAMP`)
 
 // units are the units of interval literals, singular and plural.
 var units = map[string]Unit{
