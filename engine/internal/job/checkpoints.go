@@ -294,6 +294,15 @@ func (c *checkpoints) note(m exec.Mark, g *gathered) {
 			own[s.Split] = s
 		}
 	}
+	for _, t := range g.tasks {
+		for _, w := range t.Splits {
+			own := c.splits[w.Node.ID]
+			if s, ok := own[w.Split]; ok && !s.Finished {
+				s.Watermark = w.Watermark
+				own[w.Split] = s
+			}
+		}
+	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		s.Splits = s.Splits[:0]

@@ -36,6 +36,9 @@ func (cs *committers) open(ctx context.Context, g *exec.Graph, r *recovery) erro
 		if n.Sink == nil {
 			continue
 		}
+		if s, ok := n.Sink.(connector.Resumable); ok && r.db != nil {
+			s.Resume(r.identity + "/" + n.ID)
+		}
 		to, err := n.Sink.Committer(ctx)
 		if err != nil {
 			return opError(n, err)

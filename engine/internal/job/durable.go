@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -56,6 +59,8 @@ type recovery struct {
 	db     *state.DB
 	last   state.Checkpoint
 	record *record
+	// identity tells the job apart from all others, and is the same in all its runs.
+	identity string
 }
 
 // recoverState opens the job's directory, if it is to have one.
@@ -67,6 +72,7 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 	if d.FS == nil {
 		d.FS = state.DiskFS()
 	}
+	r.identity = identity(d)
 	if d.Savepoint != "" {
 		if err := beginWith(d); err != nil {
 			return r, err
@@ -112,6 +118,17 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 		}
 	}
 	return r, nil
+}
+
+// identity is the job's name, and where it is.
+func identity(d Durable) string {
+	dir, err := filepath.Abs(d.Dir)
+	if err != nil {
+		dir = d.Dir
+	}
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, dir) // a hash takes everything
+	return fmt.Sprintf("%s-%08x", d.Name, h.Sum32())
 }
 
 // begun reports whether a part of a source was read and not finished.
