@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 
@@ -29,7 +30,7 @@ type disk struct {
 	here     vector.Bitmap // by slot: the database has the entry, or will when copies are committed
 	flying   vector.Bitmap // by slot: copied, and not known to be committed
 	used     vector.Bitmap // by slot: resolved since the hand came by; only with a budget
-	hand     Slot
+	hand     int           // where used was last looked at, in words
 	gone     map[string]bool // keys that were dropped since the last copy
 	leaving  map[string]bool // keys that were dropped before, not known to be committed
 
@@ -73,6 +74,9 @@ func (d *disk) entries() int64 {
 
 func (d *disk) count(hash uint64, by int64) {
 	g := groupOf(hash)
+	if int(g) < d.from || int(g) >= d.to {
+		panic(fmt.Sprintf("state: a key of group %d in a shard of groups %d to %d", g, d.from, d.to))
+	}
 	d.counts[g] += by
 	d.touched[g], d.moved = true, true
 }
@@ -234,71 +238,6 @@ func (d *disk) load(it *pebble.Iterator, t *keyTable, k *rowkey.Keys, missing []
 		}
 	}
 	return nil
-}
-
-// touch notes that entries are in use.
-func (d *disk) touch(slots []Slot) {
-	for _, s := range slots {
-		if s >= 0 {
-			d.used.Set(int(s))
-		}
-	}
-}
-
-// victims takes up to n entries that can leave memory: the database has them, and
-// nobody asked for them since the last time round.
-func (d *disk) victims(t *keyTable, n int) []Slot {
-	var out []Slot
-	for range 2 * t.size {
-		if len(out) == n {
-			break
-		}
-		if d.hand >= Slot(t.size) {
-			d.hand = 0
-		}
-		s := d.hand
-		d.hand++
-		i := int(s)
-		switch {
-		case !d.here.Get(i) || d.flying.Get(i) || t.dirty.Get(i) || t.isHeld(s):
-		case d.used.Get(i):
-			d.used.Clear(i)
-		default:
-			d.here.Clear(i)
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// shrink evicts about a share of the entries in memory. It is called between epochs.
-func (t *keyTable) shrink(share float64) {
-	if t.evict != nil {
-		return
-	}
-	t.budget = true
-	out := t.disk.victims(t, int(share*float64(t.index.n))+1)
-	if len(out) == 0 {
-		return
-	}
-	t.disk.complete = false
-	t.moving = true
-	for _, s := range out {
-		t.unlink(s)
-	}
-	at := len(t.free)
-	t.free = append(t.free, out...)
-	t.recycle(t.free[at:])
-	t.moving = false
-}
-
-// live is about the memory of the entries that are in it: slots that are free will be
-// used before the table grows.
-func (t *keyTable) live() int64 {
-	if len(t.ordinal) == 0 {
-		return 0
-	}
-	return t.bytes() * int64(t.index.n) / int64(len(t.ordinal))
 }
 
 // find is the slot of key i of k, or None.

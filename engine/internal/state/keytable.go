@@ -31,6 +31,7 @@ type payload interface {
 	endCopy(part *tablePart)
 	copyWhole(part *tablePart, s Slot)
 	bytes() int64
+	live(used, n int64) int64 // about the bytes of so many slots of n
 }
 
 // keyTable maps keys to slots. It knows which entries are held, dirty or dropped;
@@ -282,10 +283,23 @@ func (t *keyTable) room(n int) {
 	if need <= have {
 		return
 	}
-	size := max(need, have*2, 64)
-	if have >= 1<<20 {
-		size = max(need, have/2*3)
+	t.grow(max(need, grown(have, t.budget)))
+}
+
+// grown is the length that an array grows to: to twice what it had while it is small,
+// less of it when there is a budget.
+func grown(have int, budget bool) int {
+	switch {
+	case have >= 1<<16 && budget:
+		return have / 4 * 5
+	case have >= 1<<20:
+		return have / 2 * 3
 	}
+	return max(have*2, 64)
+}
+
+func (t *keyTable) grow(size int) {
+	have := len(t.ordinal)
 	t.ordinal = extend(t.ordinal, size)
 	t.dirty = extend(t.dirty, vector.BitmapWords(size))
 	t.gone = extend(t.gone, vector.BitmapWords(size))

@@ -200,10 +200,7 @@ func (r *Rows) roomForRows(n int) {
 	if need <= have {
 		return
 	}
-	size := max(need, have*2, 64)
-	if have >= 1<<20 {
-		size = max(need, have/2*3)
-	}
+	size := max(need, grown(have, r.budget))
 	if size > math.MaxInt32 {
 		if size = math.MaxInt32; need > size {
 			panic(fmt.Sprintf("state: table %q: more than %d rows in one shard", r.name, size))

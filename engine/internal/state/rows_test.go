@@ -61,18 +61,20 @@ func (x testRow) append(b *vector.Builder, kind vector.RowKind) {
 func rowsOf(p *vector.Pool, r *Rows, ids []RowID) []testRow {
 	cols := r.Take(p, ids)
 	out := make([]testRow, len(ids))
+	again := vector.NewBuilder(p, testRowCols)
 	for i := range ids {
 		out[i] = testRow{null: cols[0].IsNull(i), s: string(cols[1].Bytes(i)), f: vector.Values[float64](cols[2])[i]}
 		if !out[i].null {
 			out[i].n = vector.Values[int64](cols[0])[i]
 		}
-		again := vector.NewBuilder(p, testRowCols)
 		out[i].append(again, vector.Insert)
-		b := again.Finish()
-		if vector.Compare(cols[3], i, b.Col(3), 0) != 0 {
+	}
+	b := again.Finish()
+	defer b.Release()
+	for i := range ids {
+		if vector.Compare(cols[3], i, b.Col(3), i) != 0 {
 			panic(fmt.Sprintf("a row of %v came back with another nested value", out[i]))
 		}
-		b.Release()
 	}
 	for _, c := range cols {
 		c.Release()
@@ -104,8 +106,65 @@ type rowsWalk struct {
 	store *Store
 	table *Rows
 	want  map[string]map[testRow]int64
+	notes map[string]int64 // by key and row, of those that are not 0
 	pool  *vector.Pool
 	keys  int // how many keys there are
+}
+
+// count adds a change of a row to a model.
+func (w *rowsWalk) count(rows map[testRow]int64, row testRow, sign int64) {
+	if w.rows.Replacing {
+		maps.DeleteFunc(rows, func(other testRow, _ int64) bool { return other.n == row.n && other.null == row.null })
+		if sign < 0 {
+			return
+		}
+	}
+	if rows[row] += sign; rows[row] == 0 {
+		delete(rows, row)
+	}
+}
+
+func noteName(key string, row testRow) string { return fmt.Sprint(key, "/", row) }
+
+// note checks the notes of rows that were added, and changes some.
+func (w *rowsWalk) note(slots []Slot, names []string, before map[string]map[testRow]int64) {
+	if !w.rows.Noted {
+		return
+	}
+	added := w.table.Added()
+	var ids []RowID // those that are not gone
+	var of []string
+	for at, s := range slots {
+		if s == None {
+			continue
+		}
+		if id := added[0]; w.table.owner[id] != None {
+			ids, of = append(ids, id), append(of, names[at])
+		}
+		added = added[1:]
+	}
+	for i, row := range rowsOf(w.pool, w.table, ids) {
+		id, key := ids[i], of[i]
+		name := noteName(key, row)
+		if before[key][row] == 0 {
+			w.notes[name] = 0
+		}
+		before[key][row] = 1 // so much for new ones
+		if got := w.table.Notes()[id]; got != w.notes[name] {
+			w.t.Fatalf("row %v of key %x has note %d, want %d", row, key, got, w.notes[name])
+		}
+		w.notes[name] = w.r.Int64N(1000) - 500
+		w.table.Notes()[id] = w.notes[name]
+	}
+	w.table.Dirty(slots)
+}
+
+func cloneRows(m map[string]map[testRow]int64) map[string]map[testRow]int64 {
+	out := map[string]map[testRow]int64{}
+	for k, rows := range m {
+		out[k] = maps.Clone(rows)
+	}
+	return out
 }
 
 func (w *rowsWalk) ok(err error) {
@@ -139,6 +198,7 @@ func (w *rowsWalk) resolve(n int, create bool) (slots []Slot, names []string) {
 // add adds and takes away random rows; n of them.
 func (w *rowsWalk) add(n int) {
 	slots, names := w.resolve(n, true)
+	before := cloneRows(w.want)
 	b := vector.NewBuilder(w.pool, testRowCols)
 	for i := range slots {
 		row, kind := randomRow(w.r), vector.Insert
@@ -157,9 +217,10 @@ func (w *rowsWalk) add(n int) {
 			if w.want[names[i]] == nil {
 				w.want[names[i]] = map[testRow]int64{}
 			}
-			if w.want[names[i]][row] += kind.Sign(); w.want[names[i]][row] == 0 {
-				delete(w.want[names[i]], row)
+			if before[names[i]] == nil {
+				before[names[i]] = map[testRow]int64{}
 			}
+			w.count(w.want[names[i]], row, kind.Sign())
 		}
 		row.append(b, kind)
 	}
@@ -175,6 +236,7 @@ func (w *rowsWalk) add(n int) {
 	}
 	w.ok(w.table.Add(slots, live))
 	live.Release()
+	w.note(slots, names, before)
 	w.ok(w.store.EndCall())
 	maps.DeleteFunc(w.want, func(_ string, rows map[testRow]int64) bool { return len(rows) == 0 })
 	negative := int64(0)
@@ -210,6 +272,9 @@ func (w *rowsWalk) match() {
 			}
 			if w.rows.Indexed && got[probe][row] != 0 {
 				w.t.Fatalf("row %v matches twice", row)
+			}
+			if note := noteName(names[probe], row); w.rows.Noted && w.table.Notes()[m.Row[i]] != w.notes[note] {
+				w.t.Fatalf("row %v of key %x has note %d, want %d", row, names[probe], w.table.Notes()[m.Row[i]], w.notes[note])
 			}
 			got[probe][row] += m.Count[i]
 		}
@@ -315,18 +380,18 @@ func (w *rowsWalk) restart() {
 // crash continues on what was last committed.
 func (w *rowsWalk) crash() {
 	w.db.checkpoint(w.store)
-	want := map[string]map[testRow]int64{}
-	for k, rows := range w.want {
-		want[k] = maps.Clone(rows)
-	}
+	want, notes := cloneRows(w.want), maps.Clone(w.notes)
 	for range w.r.IntN(3) {
 		w.add(w.r.IntN(30))
 		w.drop()
 		w.ok(w.store.EndEpoch())
 	}
 	w.db.crash(w.r)
-	w.opt, w.want = w.db.opt, want
+	w.opt, w.want, w.notes = w.db.opt, want, notes
 	w.open()
+	if w.table.Len() != len(want) {
+		w.t.Fatalf("%d keys restored, want %d", w.table.Len(), len(want))
+	}
 }
 
 func TestRowsAgainstMap(t *testing.T) {
@@ -335,6 +400,8 @@ func TestRowsAgainstMap(t *testing.T) {
 		"appendsorted":  {Cols: testRowCols, Sort: sortSpec},
 		"indexed":       {Cols: testRowCols, Indexed: true},
 		"indexedsorted": {Cols: testRowCols, Indexed: true, Sort: sortSpec},
+		"noted":         {Cols: testRowCols, Indexed: true, Noted: true},
+		"replacing":     {Cols: testRowCols, Indexed: true, Replacing: true, Identity: []int{0}},
 	}
 	for name, rows := range options {
 		for _, keys := range []int{3, 300} { // few large groups, many small ones
@@ -343,7 +410,7 @@ func TestRowsAgainstMap(t *testing.T) {
 					const seed = 17
 					w := &rowsWalk{
 						t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db, rows: rows,
-						want: map[string]map[testRow]int64{}, pool: vector.NewCheckedPool(), keys: keys,
+						want: map[string]map[testRow]int64{}, notes: map[string]int64{}, pool: vector.NewCheckedPool(), keys: keys,
 					}
 					w.open()
 					for i := range 40 {

@@ -208,17 +208,3 @@ func (t *Slices) settled() {
 		v.settled()
 	}
 }
-
-func (t *Slices) live() int64 {
-	n := int64(0)
-	for _, v := range t.slices {
-		n += v.live()
-	}
-	return n
-}
-
-func (t *Slices) shrink(share float64) {
-	for _, v := range t.slices {
-		v.shrink(share)
-	}
-}

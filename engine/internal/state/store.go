@@ -43,7 +43,7 @@ type Options struct {
 	Tier Tier
 	// DB keeps what the store copies at checkpoints, and has what it had at the last;
 	// nil: the store is all there is. Operator is the id under which it is known
-	// there, Name what people call it, [From, To) the key groups of the shard.
+	// there, Name what people call it, [From, To) the key groups of the shard; To 0: all.
 	DB       *DB
 	Operator string
 	Name     string
@@ -81,9 +81,8 @@ type table interface {
 	class() class
 	attach(d *disk) error
 	copyTo(p *Part) error
-	settled()         // what was copied is committed
-	live() int64      // bytes of entries in memory, about
-	shrink(n float64) // evict about this share of the entries
+	settled() // what was copied is committed
+	budgeted
 }
 
 // NewStore returns an empty store.
@@ -93,6 +92,9 @@ func NewStore(opt Options) *Store {
 	}
 	s := &Store{opt: opt, tables: map[string]table{}, waiting: map[string]*waiting{}}
 	if opt.DB != nil {
+		if s.opt.To == 0 {
+			s.opt.To = keyGroups
+		}
 		s.operator = opt.DB.operator(opt.Operator, opt.Name)
 	}
 	return s
@@ -192,30 +194,6 @@ func (s *Store) EndEpoch() error {
 	}
 	return nil
 }
-
-// makeRoom evicts some entries when there are too many: an eighth of them at a time,
-// so that an epoch is not held up for long.
-func (s *Store) makeRoom() {
-	used := int64(0)
-	for _, t := range s.tables {
-		used += t.live()
-	}
-	s.pressed = false
-	if used <= s.opt.Memory {
-		return
-	}
-	share := max(1.0/8, 1-float64(s.opt.Memory)/float64(used))
-	left := int64(0)
-	for _, t := range s.tables {
-		t.shrink(share)
-		left += t.live()
-	}
-	s.pressed = left > s.opt.Memory
-}
-
-// Pressed reports whether the store has more in memory than it may and cannot evict
-// it, because it was not committed yet: a checkpoint would help.
-func (s *Store) Pressed() bool { return s.pressed && s.copied == 0 }
 
 // Bytes is the memory that the store takes.
 func (s *Store) Bytes() int64 {

@@ -82,8 +82,3 @@ func (t *Times) copyTo(p *Part) error {
 }
 
 func (t *Times) settled() {}
-
-func (t *Times) live() int64 { return t.bytes() }
-
-// shrink does nothing: all pairs are in memory.
-func (t *Times) shrink(float64) {}

@@ -1,0 +1,253 @@
+package state
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// slicesWalk drives a Slices table in some shards, and a map, at random.
+type slicesWalk struct {
+	t      *testing.T
+	r      *rand.Rand
+	k      keyCase
+	db     *testDB
+	opt    Options
+	pool   *vector.Pool
+	stores []*Store
+	tables []*Slices
+	want   map[int64]map[string]model
+}
+
+var sliceTimes = []int64{math.MinInt64, -1000, -1, 0, 1, 255, 256, 1 << 40, math.MaxInt64}
+
+func (w *slicesWalk) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *slicesWalk) open(shards int) {
+	w.stores, w.tables = nil, nil
+	for shard := range shards {
+		opt := w.opt
+		opt.From, opt.To = rowkey.GroupRange(shard, shards)
+		s := NewStore(opt)
+		w.stores, w.tables = append(w.stores, s), append(w.tables, s.Slices("t", w.k.layout, modelCols))
+	}
+	w.check()
+}
+
+// check compares the times and the numbers of entries.
+func (w *slicesWalk) check() {
+	w.t.Helper()
+	var times []int64
+	n, want := 0, 0
+	for _, t := range w.tables {
+		if !slices.IsSorted(t.Times()) {
+			w.t.Fatalf("times %v", t.Times())
+		}
+		n += t.Len()
+		for _, at := range t.Times() {
+			if v, err := t.Slice(at, false); err != nil || v == nil {
+				w.t.Fatalf("no slice of %d: %v", at, err)
+			} else if v.Len() > 0 {
+				times = append(times, at)
+			}
+		}
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	var wantTimes []int64
+	for at, rows := range w.want {
+		want += len(rows)
+		if len(rows) > 0 {
+			wantTimes = append(wantTimes, at)
+		}
+	}
+	slices.Sort(wantTimes)
+	if n != want || !slices.Equal(times, wantTimes) {
+		w.t.Fatalf("%d entries at %v, want %d at %v", n, times, want, wantTimes)
+	}
+}
+
+// process reads and updates entries of a slice, and drops some.
+func (w *slicesWalk) process() {
+	at := sliceTimes[w.r.IntN(len(sliceTimes))]
+	ns := make([]int, 1+w.r.IntN(30))
+	for i := range ns {
+		ns[i] = w.r.IntN(200)
+	}
+	all, _ := w.k.keysOf(w.pool, ns)
+	create, drop := w.r.IntN(3) > 0, w.r.IntN(4) == 0
+	if w.want[at] == nil {
+		w.want[at] = map[string]model{}
+	}
+	want := w.want[at]
+	for i, t := range w.tables {
+		var own []int
+		for j, h := range all.Hash() {
+			if g := rowkey.KeyGroup(h, rowkey.Groups); g >= t.opt.From && g < t.opt.To {
+				own = append(own, ns[j])
+			}
+		}
+		v, err := t.Slice(at, create)
+		w.ok(err)
+		if v == nil || len(own) == 0 {
+			w.ok(w.stores[i].EndCall())
+			continue
+		}
+		keys, names := w.k.keysOf(w.pool, own)
+		slots := make([]Slot, len(own))
+		w.ok(v.Resolve(keys, create, slots))
+		for j, s := range slots {
+			m, there := want[names[j]]
+			if s == None {
+				if there || create {
+					w.t.Fatalf("time %d, key %x: no entry", at, names[j])
+				}
+				continue
+			}
+			if !there && !create {
+				w.t.Fatalf("time %d, key %x: an entry", at, names[j])
+			}
+			if got := (model{Col[int64](v, 0)[s], Col[bool](v, 1)[s], string(v.Bytes(2, s))}); got != m {
+				w.t.Fatalf("time %d, key %x: %v, want %v", at, names[j], got, m)
+			}
+			m = model{w.r.Int64N(100), w.r.IntN(2) == 0, string(make([]byte, w.r.IntN(20)))}
+			Col[int64](v, 0)[s], Col[bool](v, 1)[s] = m.sum, m.flag
+			v.SetBytes(2, s, []byte(m.text))
+			want[names[j]] = m
+		}
+		v.Dirty(slots)
+		if drop {
+			v.Drop(slots)
+			for _, n := range names {
+				delete(want, n)
+			}
+		}
+		w.ok(w.stores[i].EndCall())
+	}
+}
+
+func (w *slicesWalk) epoch() {
+	for range w.r.IntN(4) {
+		w.process()
+	}
+	if w.r.IntN(3) == 0 {
+		at := sliceTimes[w.r.IntN(len(sliceTimes))]
+		for _, t := range w.tables {
+			t.Drop(at)
+		}
+		delete(w.want, at)
+		if w.r.IntN(2) == 0 {
+			w.process()
+		}
+	}
+	for _, s := range w.stores {
+		w.ok(s.EndEpoch())
+	}
+	w.check()
+}
+
+// copy copies all stores.
+func (w *slicesWalk) copy() {
+	w.db.epoch++
+	for _, s := range w.stores {
+		p, err := s.Copy(w.db.epoch)
+		w.ok(err)
+		w.db.flying = append(w.db.flying, p)
+	}
+}
+
+// crash goes on in other shards with what was last committed.
+func (w *slicesWalk) crash() {
+	w.copy()
+	w.db.commit()
+	want := map[int64]map[string]model{}
+	for at, rows := range w.want {
+		want[at] = map[string]model{}
+		for k, m := range rows {
+			want[at][k] = m
+		}
+	}
+	for range w.r.IntN(3) {
+		w.epoch()
+	}
+	w.db.crash(w.r)
+	w.opt, w.want = w.db.opt, want
+	w.open(1 + w.r.IntN(4))
+}
+
+func TestSlicesAgainstMap(t *testing.T) {
+	forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
+		const seed = 29
+		w := &slicesWalk{
+			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db,
+			want: map[int64]map[string]model{}, pool: vector.NewCheckedPool(),
+		}
+		w.open(1)
+		for range 120 {
+			w.epoch()
+			switch n := w.r.IntN(10); {
+			case db == nil && n == 0:
+				var b bytes.Buffer
+				w.ok(w.stores[0].Snapshot(&b))
+				w.open0()
+				w.ok(w.stores[0].Restore(&b, 0, rowkey.Groups))
+				w.ok(w.stores[0].EndEpoch())
+				w.check()
+			case db == nil:
+			case n == 0:
+				w.crash()
+			case n < 4:
+				w.copy()
+			case n < 6:
+				w.db.commit()
+			}
+		}
+		w.ok(w.pool.Leaks())
+	})
+}
+
+// open0 makes an empty store.
+func (w *slicesWalk) open0() {
+	s := NewStore(w.opt)
+	w.stores, w.tables = []*Store{s}, []*Slices{s.Slices("t", w.k.layout, modelCols)}
+}
+
+// A dropped slice takes its entries along: none is left in the database.
+func TestDroppedSlicesLeaveNothing(t *testing.T) {
+	d := newTestDB(t, Options{})
+	s := NewStore(d.opt)
+	table := s.Slices("t", keyCases["bigint"].layout, modelCols)
+	for at := range int64(50) {
+		v, err := table.Slice(at, true)
+		d.ok(err)
+		keys, _ := keyCases["bigint"].keysOf(vector.NewPool(), []int{1, 3, 5, 11})
+		d.ok(v.Resolve(keys, true, make([]Slot, 4)))
+		d.checkpoint(s)
+		table.Drop(at - 2)
+		d.ok(s.EndEpoch())
+	}
+	for at := range int64(50) {
+		table.Drop(at)
+	}
+	d.checkpoint(s)
+	it, err := d.opt.DB.pebble.NewIter(nil)
+	d.ok(err)
+	defer it.Close()
+	n := 0
+	for ok := it.First(); ok; ok = it.Next() {
+		n++
+	}
+	if n != 3 || table.Len() != 0 { // version, checkpoint, operator
+		t.Errorf("%d entries are left in the database, %d in the table", n, table.Len())
+	}
+}
