@@ -345,9 +345,11 @@ func ParseInstant(s []byte, digits int, zone *Zone) (int64, bool) {
 		return 0, false
 	}
 	unit := Units(digits)
+	// at is the instant, unless that is out of range where t was not.
+	at := func(instant int64) (int64, bool) { return instant, (instant > t) == (instant-t > 0) || instant == t }
 	switch {
 	case len(rest) == 0:
-		return zone.Instant(t, unit), true
+		return at(zone.Instant(t, unit))
 	case len(rest) == 1 && rest[0]|0x20 == 'z':
 		return t, true
 	case len(rest) == 6 && (rest[0] == '+' || rest[0] == '-') && rest[3] == ':':
@@ -360,7 +362,7 @@ func ParseInstant(s []byte, digits int, zone *Zone) (int64, bool) {
 		if rest[0] == '-' {
 			off = -off
 		}
-		return t - off, true
+		return at(t - off)
 	}
 	return 0, false
 }

@@ -207,7 +207,8 @@ func fromString(to sqltype.Type, loc *time.Location) caster {
 				t, ok = kernel.ParseInstant(v.Bytes(i), digits, zone)
 			}
 			if cut > 1 {
-				t = kernel.FloorDiv(t, cut) * cut
+				floor := kernel.FloorDiv(t, cut) * cut
+				t, ok = floor, ok && floor <= t
 			}
 			dst[i] = t
 			if !ok {
@@ -270,7 +271,7 @@ func timeCast(from, to sqltype.Type, zone *kernel.Zone) caster {
 			replace(kernel.FloorInts(c.Pool, t, fromUnit/toUnit))
 		}
 		if cut > 1 {
-			replace(floorTo(c, t, cut))
+			replace(floorTo(c, t, cut, m))
 		}
 		if to.ID == sqltype.TimestampLTZ && from.ID != sqltype.TimestampLTZ {
 			replace(instants(c, t, toUnit, zone))
@@ -330,11 +331,13 @@ func timesOfDay(c *Call, v *vector.Vector, unit int64) *vector.Vector {
 	return out
 }
 
-func floorTo(c *Call, v *vector.Vector, cut int64) *vector.Vector {
+func floorTo(c *Call, v *vector.Vector, cut int64, m *kernel.Misfits) *vector.Vector {
 	out := c.Pool.New(vector.Int64, v.Len())
 	dst, d := vector.Values[int64](out), kernel.NewDivisor(cut)
 	for i, x := range vector.Values[int64](v) {
-		dst[i] = d.FloorDiv(x) * cut
+		if dst[i] = d.FloorDiv(x) * cut; dst[i] > x { // it has left the range
+			m.Rows = append(m.Rows, int32(i))
+		}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package function
 
 import (
+	"math"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -118,8 +119,10 @@ func bindTimestampDiff(b Binding) (Kernel, error) {
 			var v int64
 			if months > 0 {
 				v = monthsBetween(x.at(i), y.at(i), 86400*perSecond) / months
-			} else {
-				v = (y.at(i) - x.at(i)) / (length / nanos)
+			} else if f := length / nanos; f > 1 {
+				v = wholeDifference(y.at(i), x.at(i), f)
+			} else if v = y.at(i) - x.at(i); v > 0 != (y.at(i) > x.at(i)) {
+				v = math.MaxInt64 // far more than an INT holds
 			}
 			dst[i] = int32(v)
 			if v != int64(int32(v)) {

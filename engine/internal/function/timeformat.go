@@ -200,7 +200,7 @@ func appendFraction(dst []byte, frac int64, digits, width int) []byte {
 
 // parse reads a timestamp into units of digits fractional digits.
 func (f *timeFormat) parse(s []byte, digits int) (int64, bool) {
-	y, m, d, dayOfYear := 1970, 1, 1, 0
+	y, m, d, dayOfYear := 1970, 1, 1, -1
 	hour, half, pm, minute, sec := 0, -1, -1, 0, 0
 	frac, unit := int64(0), kernel.Units(digits)
 	for _, field := range f.fields {
@@ -255,7 +255,7 @@ func (f *timeFormat) parse(s []byte, digits int) (int64, bool) {
 		}
 		switch field.letter {
 		case 'y', 'u':
-			if y = v; field.count == 2 && n == 2 {
+			if y = v; field.count == 2 && n == 2 && !neg {
 				y += 2000
 			}
 		case 'M', 'L':
@@ -268,6 +268,9 @@ func (f *timeFormat) parse(s []byte, digits int) (int64, bool) {
 			hour = v
 		case 'k':
 			hour = v % 24
+			if v < 1 || v > 24 {
+				return 0, false
+			}
 		case 'K':
 			half = v
 		case 'h':
@@ -299,8 +302,12 @@ func (f *timeFormat) parse(s []byte, digits int) (int64, bool) {
 		return 0, false
 	}
 	days := int64(kernel.Days(y, m, d))
-	if dayOfYear > 0 {
-		days = int64(kernel.Days(y, 1, 1)) + int64(dayOfYear) - 1
+	if dayOfYear >= 0 {
+		first, next := kernel.Days(y, 1, 1), kernel.Days(y+1, 1, 1)
+		if dayOfYear < 1 || dayOfYear > int(next-first) {
+			return 0, false
+		}
+		days = int64(first) + int64(dayOfYear) - 1
 	}
 	if limit := int64(1<<63-1)/(86400*unit) - 1; days > limit || days < -limit {
 		return 0, false

@@ -83,6 +83,9 @@ func parseTime(s string, t sqltype.Type, zone *time.Location) (any, bool) {
 		return nil, false
 	}
 	r = r.Add(d)
+	if _, ok := ofReading(r, sqltype.Type{ID: sqltype.Timestamp, Precision: t.Precision}, zone); t.IsTimestamp() && !ok {
+		return nil, false // what the clock shows is a TIMESTAMP
+	}
 	if p[8] != "" {
 		zone = time.UTC
 		if len(p[8]) > 1 {
