@@ -197,7 +197,7 @@ func (b *builder) tasks() {
 		ts := made[root]
 		if ts == nil {
 			for range l.shards {
-				t := &Task{inbox: newInbox(b.opt.Rand), pool: b.opt.NewPool(), hooks: &b.opt.Hooks, passed: b.opt.Passed, now: b.opt.Now, made: time.Now()}
+				t := &Task{inbox: newInbox(b.opt.Rand), pool: b.opt.NewPool(), hooks: &b.opt.Hooks, passed: b.opt.Passed, now: b.opt.Now, made: time.Now(), reading: map[int]*Split{}}
 				t.inbox.unaligned = b.opt.Faults.Unaligned
 				ts = append(ts, t)
 			}
@@ -274,10 +274,11 @@ func (b *builder) sources(ctx context.Context) error {
 		if err != nil {
 			return opError(l.node.Name, 0, err)
 		}
+		together := &pace{}
 		if l.node.Source.Bounded() {
 			shared := &splits{left: left}
 			for _, in := range l.instances {
-				b.reader(in, shared)
+				b.reader(in, shared, together)
 			}
 			continue
 		}
@@ -286,7 +287,7 @@ func (b *builder) sources(ctx context.Context) error {
 			if i < len(left) {
 				own.left = left[i : i+1]
 			}
-			b.reader(l.instances[i%l.shards], own)
+			b.reader(l.instances[i%l.shards], own, together)
 		}
 	}
 	if len(b.Readers) == 0 {
@@ -295,11 +296,14 @@ func (b *builder) sources(ctx context.Context) error {
 	return nil
 }
 
-func (b *builder) reader(in *instance, s *splits) {
-	b.Readers = append(b.Readers, &Reader{
+func (b *builder) reader(in *instance, s *splits, p *pace) {
+	r := &Reader{
 		node: in.node, shard: in.shard, index: len(b.Readers), splits: s, to: b.channel(in, 0),
 		pool: b.opt.NewPool(), limit: b.opt.BatchSize, hooks: &b.opt.Hooks, ended: b.opt.Ended, told: b.opt.Read,
-	})
+	}
+	r.pace = p
+	p.join(r)
+	b.Readers = append(b.Readers, r)
 }
 
 // Open opens the tasks. opt.Memory is what the stores of all operators may take

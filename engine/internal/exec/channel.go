@@ -11,6 +11,8 @@ import (
 type event struct {
 	batch *vector.Batch // nil: the event is the mark
 	mark  Mark
+	split *Split    // of a reader: where it reads
+	said  Watermark // with split: what the source said of event time, after the batch
 }
 
 // channel is a bounded ring between one sender and one inbox. A full ring blocks
@@ -97,7 +99,7 @@ func (c *channel) take() (event, bool) {
 	}
 	at := &c.ring[h&uint64(len(c.ring)-1)]
 	ev := *at
-	at.batch = nil
+	at.batch, at.split = nil, nil
 	c.head.Store(h + 1)
 	// The sender is woken when half of the ring is free, not for every event.
 	if left-1 <= uint64(len(c.ring)/2) && c.waiting.Load() {

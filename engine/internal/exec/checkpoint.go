@@ -26,6 +26,14 @@ type PortWatermark struct {
 	Watermark Watermark
 }
 
+// SplitWatermark is the event time that a split had reached at a mark. The task knows
+// it, and the reader the position.
+type SplitWatermark struct {
+	Node      *Node
+	Split     string
+	Watermark Watermark
+}
+
 // Prepared is what a sink's writer made ready at a checkpoint.
 type Prepared struct {
 	Sink   *Node
@@ -37,6 +45,7 @@ type Prepared struct {
 type TaskCheckpoint struct {
 	Parts      []*state.Part // of its operators' stores
 	Watermarks []PortWatermark
+	Splits     []SplitWatermark // of the splits that its readers have open
 	Prepared   []Prepared
 	// Err is that of a sink which could not prepare. There is no checkpoint then, but
 	// what else is here belongs to the next.
@@ -91,6 +100,16 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
 	}
 	slices.Sort(keys)
 	return keys
+}
+
+// splits are the event times of the splits that are being read.
+func (t *Task) splits() []SplitWatermark {
+	var out []SplitWatermark
+	for _, c := range sortedKeys(t.reading) {
+		s := t.reading[c]
+		out = append(out, SplitWatermark{t.entries[c].to.node, s.ID(), s.Watermark()})
+	}
+	return out
 }
 
 // checkpoint adds what the operator has for a checkpoint. It has ended the epoch.

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"time"
+
 	"github.com/weirdb/weir/engine/connector"
 )
 
@@ -22,6 +24,8 @@ type Node struct {
 	// Source is read by readers that the job drives; Scan says which columns.
 	Source connector.Source
 	Scan   connector.Scan
+	// Time says how a source's splits keep event time.
+	Time SourceTime
 	// New makes the operator of one shard.
 	New func(shard int) (Operator, error)
 	// Sink is written by a connector.Writer per shard, which the task drives:
@@ -32,6 +36,18 @@ type Node struct {
 	Inputs []Edge
 	// Parallelism is the number of shards, or 0 for the job's.
 	Parallelism int
+}
+
+// SourceTime says how the splits of a source keep event time.
+type SourceTime struct {
+	// Own says that the source's readers know the watermarks.
+	Own bool
+	// IdleTimeout is the time after which a split of a source that does not end, and has
+	// nothing to read, holds back nobody; 0: it does so for ever.
+	IdleTimeout time.Duration
+	// MaxDrift is about how far a split may be ahead of the slowest before it waits; 0:
+	// as far as it likes.
+	MaxDrift time.Duration
 }
 
 // Edge says where a port's rows come from and how they get there.

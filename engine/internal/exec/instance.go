@@ -59,6 +59,8 @@ func newInstance(t *Task, n *Node, shard, shards int) *instance {
 		Now:          t.Now,
 		side:         func(name string) Output { return in.side(name) },
 		inconsistent: in.reportInconsistent,
+		late:         func(rows, retractions int64) { in.late, in.lateRemoved = in.late+rows, in.lateRemoved+retractions },
+		split:        func() *Split { return t.split },
 		setIdle:      func(idle bool) { in.said = idle },
 	}
 	in.publish(NoWatermark, 0, 0)

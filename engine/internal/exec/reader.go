@@ -35,6 +35,10 @@ type Reader struct {
 	closed []SplitState     // splits that have ended since the last checkpoint
 	eof    bool
 	done   bool
+
+	pace  *pace
+	place int // in pace
+	time  readerTime
 }
 
 // splits are parts of a source that are still to be read, by one reader or by
@@ -130,7 +134,7 @@ func (r *Reader) read(ctx context.Context, e *Epoch) (more bool, err error) {
 			return more, err
 		}
 	}
-	if !e.claim(r.index) {
+	if r.tooFast() || !e.claim(r.index) {
 		return false, nil
 	}
 	return true, r.give(ctx, e)
@@ -154,11 +158,13 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 			return false, r.fail(err)
 		}
 		r.open, r.split = open, s
+		r.begin(s)
 	}
 	if e.single {
 		r.before = r.open.Position()
 	}
 	b, err := r.open.Read(e.ctx, r.pool, r.limit)
+	r.ask()
 	switch {
 	case err == nil && b == nil:
 		return !e.over(), nil
@@ -175,6 +181,7 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 		r.closed = append(r.closed, SplitState{Split: r.split.ID, Position: r.open.Position(), Watermark: EndWatermark, Finished: true})
 		open := r.open
 		r.open = nil
+		r.begin(splitToRead{})
 		return true, r.fail(open.Close())
 	case e.over() && errors.Is(err, context.Cause(e.ctx)):
 		return false, nil
@@ -186,7 +193,8 @@ func (r *Reader) give(ctx context.Context, e *Epoch) error {
 	b := r.held
 	r.held = nil
 	n := int64(b.Len())
-	if err := r.to.put(ctx, event{batch: b}); err != nil {
+	r.time.fed = true
+	if err := r.to.put(ctx, event{batch: b, split: r.time.split, said: r.time.said}); err != nil {
 		return err
 	}
 	e.add(n)
@@ -202,14 +210,15 @@ func (r *Reader) mark(ctx context.Context) error {
 		}
 	}
 	m := e.mark
-	m.Watermark = NoWatermark
+	m.Watermark = r.unread()
 	if m.Ended = m.Ended || r.Ended(); m.Ended {
 		m.Watermark = EndWatermark
 	}
+	m.Idle = r.idle(m)
 	if m.Checkpoint && r.told != nil {
 		r.told(r, m, r.states())
 	}
-	if err := r.to.put(ctx, event{mark: m}); err != nil {
+	if err := r.to.put(ctx, event{mark: m, split: r.openSplit(m), said: r.time.said}); err != nil {
 		return err
 	}
 	if r.hooks.Mark != nil {

@@ -26,7 +26,36 @@ type Runtime struct {
 
 	side         func(name string) Output
 	inconsistent func(n int64)
+	late         func(rows, retractions int64)
 	setIdle      func(idle bool)
+	split        func() *Split
+}
+
+// Late is the name of the side output that takes rows which are late.
+const Late = "late"
+
+// Late counts rows that the operator refused because they were late, and those among
+// them that take back what may have been counted.
+func (rt *Runtime) Late(rows, retractions int64) {
+	if rows > 0 && rt.late != nil {
+		rt.late(rows, retractions)
+	}
+}
+
+// Split is where the batch that is being processed was read. Only an operator between a
+// source and the first exchange may ask; for others it is nil.
+func (rt *Runtime) Split() *Split {
+	if rt.split == nil {
+		return nil
+	}
+	return rt.split()
+}
+
+// Reading makes the runtime of an operator under test say that batches come from a
+// split.
+func (rt *Runtime) Reading(s *Split) *Runtime {
+	rt.split = func() *Split { return s }
+	return rt
 }
 
 // Side returns the output of a name beside the results, as for late rows. Its

@@ -30,7 +30,10 @@ type Task struct {
 	done      bool // the last mark went through
 
 	batch *vector.Batch // being processed
-	at    *instance     // whose operator is running
+	split *Split        // where it was read; nil: it comes from another task
+	// reading are the splits that readers had open at their last mark, by channel.
+	reading map[int]*Split
+	at      *instance // whose operator is running
 
 	// Time is taken for one batch in sampling, and at every mark. While it is,
 	// weight is what a measured duration stands for, and inner the time that the
@@ -166,6 +169,13 @@ func (t *Task) step() (bool, error) {
 		return false, nil
 	}
 	if ev.batch == nil {
+		if s := ev.split; s != nil {
+			s.Advance(ev.said)
+			ev.mark.Watermark = min(ev.mark.Watermark, s.Watermark())
+			t.reading[c] = s
+		} else {
+			delete(t.reading, c)
+		}
 		if !t.inbox.arrive(c, ev.mark) {
 			return true, nil
 		}
@@ -177,10 +187,13 @@ func (t *Task) step() (bool, error) {
 		t.inner = 0
 	}
 	t.taken++
-	t.batch = ev.batch
+	t.batch, t.split = ev.batch, ev.split
 	e := &t.entries[c]
 	err := e.to.process(e.port, ev.batch)
-	t.batch = nil
+	if t.batch = nil; t.split != nil {
+		t.split.Advance(ev.said)
+		t.split = nil
+	}
 	ev.batch.Release()
 	return true, err
 }
@@ -191,7 +204,7 @@ func (t *Task) mark(m Mark) error {
 	t.weight = 1
 	var c *TaskCheckpoint
 	if m.Checkpoint || m.Last {
-		c = &TaskCheckpoint{}
+		c = &TaskCheckpoint{Splits: t.splits()}
 	}
 	for _, in := range t.instances {
 		if err := in.mark(m); err != nil {
