@@ -29,12 +29,13 @@ type follower struct {
 
 	file    *growing                // being read; nil: none
 	reader  connector.GrowingReader // of file
-	queue   []*os.File              // renamed files to be read before the next one of the path
+	last    os.FileInfo             // of the file that was read before, or nil
 	rotated bool                    // at the last look another file had the path
 	idle    idle
 
 	at    int64 // the offset of the position that was made last
 	place []byte
+	done  []byte // the last position in a file that was read to its end, while the next one is not there
 }
 
 // idle paces the looks at what may have something new.
@@ -75,13 +76,17 @@ func (s *source) follow(ctx context.Context, scan connector.Scan, position []byt
 		}
 		return f, f.begin(ctx, file, nil)
 	}
-	m, inner, err := parseFollowed(position)
+	m, inner, done, err := parseFollowed(position)
 	if err != nil {
 		return nil, s.unreadable()
 	}
-	file, err := f.find(m)
-	if err != nil || file == nil {
-		return f, err
+	file, err := f.find(m, done)
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		f.done = position
+		return f, nil
 	}
 	return f, f.begin(ctx, file, inner)
 }
@@ -100,8 +105,8 @@ func (f *follower) begin(ctx context.Context, file *os.File, position []byte) er
 }
 
 // find opens the file that has a mark: that of the path, or one beside it that had the
-// path before. It is nil when nothing was read of any file and there is none now.
-func (f *follower) find(m mark) (*os.File, error) {
+// path before. It is nil when nothing of a file is still to be read.
+func (f *follower) find(m mark, done bool) (*os.File, error) {
 	old, err := f.siblings(time.Time{})
 	if err != nil {
 		return nil, err
@@ -124,7 +129,7 @@ func (f *follower) find(m mark) (*os.File, error) {
 			file.Close()
 		}
 	}
-	if found != nil || m.offset == 0 {
+	if found != nil || m.offset == 0 || done {
 		return found, nil
 	}
 	return nil, errs.New(errs.Input, f.pos, "the file %q does not have the %d bytes any more that were read: it was truncated or written anew, and no file beside it has them", f.path, m.offset).
@@ -202,25 +207,59 @@ func (f *follower) Read(ctx context.Context, p *vector.Pool, limit int) (*vector
 	}
 }
 
-// next begins the next file, if there is one.
+// next begins the next file, if there is one: the first that had the path after the
+// last one and was renamed, else the one that has it.
 func (f *follower) next(ctx context.Context) error {
-	if len(f.queue) > 0 {
-		file := f.queue[0]
-		f.queue = f.queue[1:]
-		if err := f.begin(ctx, file, nil); err != nil {
-			return err
-		}
-		f.file.complete = true
-		return nil
-	}
-	file, err := os.Open(f.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // it comes
-	}
-	if err != nil {
+	file, err := os.Open(f.path) // first: if it is renamed from here on, it is still the one
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f.failed(f.path, err)
 	}
+	if f.last != nil {
+		old, err := f.later(file)
+		if err != nil {
+			return errors.Join(err, closeFile(file))
+		}
+		if old != nil {
+			if err := closeFile(file); err != nil {
+				return errors.Join(err, old.Close())
+			}
+			file = old
+		}
+	}
+	if file == nil {
+		return nil // it comes
+	}
 	return f.begin(ctx, file, nil)
+}
+
+// later opens the first file that was renamed after the last one, if there is one.
+// now is the file that has the path, or nil.
+func (f *follower) later(now *os.File) (*os.File, error) {
+	paths, err := f.siblings(f.last.ModTime())
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil || os.SameFile(info, f.last) {
+			continue
+		}
+		if now != nil {
+			if is, err := now.Stat(); err != nil || os.SameFile(info, is) {
+				continue
+			}
+		}
+		if slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".zip"}, filepath.Ext(path)) {
+			return nil, errs.New(errs.Input, f.pos, "the file %q was compressed before it was read", path).
+				WithHint("let the log be compressed later, and unpack the file")
+		}
+		old, err := os.Open(path)
+		if err != nil {
+			return nil, f.failed(path, err)
+		}
+		return old, nil
+	}
+	return nil, nil
 }
 
 // look finds out whether another file has the path. Only at the second look the old
@@ -246,24 +285,6 @@ func (f *follower) look() (more bool, err error) {
 		f.rotated = true
 		return false, nil
 	}
-	later, err := f.siblings(was.ModTime())
-	if err != nil {
-		return false, err
-	}
-	for _, path := range later {
-		if info, err := os.Stat(path); err == nil && os.SameFile(info, was) {
-			continue
-		}
-		if slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".zip"}, filepath.Ext(path)) {
-			return false, errs.New(errs.Input, f.pos, "the file %q was compressed before it was read", path).
-				WithHint("let the log be compressed later, and unpack the file")
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			return false, f.failed(path, err)
-		}
-		f.queue = append(f.queue, file)
-	}
 	f.file.complete = true
 	return true, nil
 }
@@ -272,46 +293,59 @@ func (f *follower) end() error {
 	if f.reader == nil {
 		return nil
 	}
-	err := f.reader.Close()
+	f.done = f.position(true)
+	var err error
+	if f.last, err = f.file.Stat(); err != nil {
+		return f.failed(f.path, err)
+	}
+	err = f.reader.Close()
 	f.reader, f.file, f.place = nil, nil, nil
 	return err
 }
 
 // Position has the mark of the file at the place, and the place for the format.
 func (f *follower) Position() []byte {
-	m := mark{}
-	var inner []byte
-	if f.reader != nil {
-		offset := f.reader.Offset()
-		if f.place != nil && f.at == offset {
-			return f.place
-		}
-		m, inner = markOf(f.file.File, offset), f.reader.Position()
+	if f.reader == nil {
+		return f.done
 	}
+	if f.place == nil || f.at != f.reader.Offset() {
+		f.place = f.position(false)
+	}
+	return f.place
+}
+
+func (f *follower) position(done bool) []byte {
+	f.at = f.reader.Offset()
+	m := markOf(f.file.File, f.at)
 	w := placeWriter{followedPlace}
 	w.number(m.inode)
 	w.number(uint64(m.offset))
 	w.text(m.head)
 	w.text(m.tail)
-	w.text(inner)
-	f.at, f.place = m.offset, w
+	w.text(f.reader.Position())
+	if done {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
 	return w
 }
 
-func parseFollowed(position []byte) (m mark, inner []byte, err error) {
+func parseFollowed(position []byte) (m mark, inner []byte, done bool, err error) {
 	r := newPlaceReader(position, followedPlace)
 	m.inode, m.offset = r.number(), int64(r.number())
 	m.head, m.tail, inner = r.text(), r.text(), r.text()
 	if len(inner) == 0 {
 		inner = nil
 	}
-	return m, inner, r.end()
+	return m, inner, r.number() != 0, r.end()
 }
 
 func (f *follower) Close() error {
-	err := f.end()
-	for _, file := range f.queue {
-		err = errors.Join(err, file.Close())
+	if f.reader == nil {
+		return nil
 	}
-	return err
+	r := f.reader
+	f.reader = nil
+	return r.Close()
 }
