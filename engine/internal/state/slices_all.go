@@ -1,0 +1,82 @@
+package state
+
+import "bytes"
+
+// All brings every entry of the slice of a time into memory and returns the slice with
+// the slots of its entries, in no particular order. They are pinned until the call into
+// the operator ends. Without a slice it returns nil.
+func (t *Slices) All(at int64, slots []Slot) (*Values, []Slot, error) {
+	if t.err != nil {
+		return nil, nil, t.err
+	}
+	v := t.slices[at]
+	if v == nil {
+		return nil, nil, nil
+	}
+	if err := v.loadElsewhere(); err != nil {
+		return nil, nil, err
+	}
+	v.index.each(func(s Slot) { slots = append(slots, s) })
+	if v.evict != nil {
+		v.evict.pin(slots)
+	} else if v.budget {
+		v.disk.touch(slots)
+	}
+	return v, slots, nil
+}
+
+// loadElsewhere brings the entries into memory that are not there.
+func (t *keyTable) loadElsewhere() error {
+	if t.err != nil {
+		return t.err
+	}
+	var recs []record
+	switch {
+	case t.evict != nil:
+		err := t.evict.tier.Scan(t.name, func(k TierKey, _ []byte) error {
+			recs = append(recs, record{key: bytes.Clone(k.Key)})
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	case t.disk != nil && !t.disk.complete:
+		var err error
+		if recs, err = t.disk.keys(); err != nil {
+			return err
+		}
+	}
+	if len(recs) == 0 {
+		return nil
+	}
+	k, release, err := encodeKeys(t.layout, recs)
+	if err != nil {
+		return corrupt(t.name, err)
+	}
+	defer release()
+	return t.resolve(k, false, make([]Slot, len(recs)))
+}
+
+// keys are those of the entries that the database has, of tables without suffixes.
+func (d *disk) keys() ([]record, error) {
+	it, err := d.iterator()
+	if err != nil {
+		return nil, err
+	}
+	defer it.Close()
+	var recs []record
+	head := len(d.head(nil, 0))
+	for g := d.from; g < d.to; g++ {
+		if !d.touched[g] {
+			continue
+		}
+		s := d.groupSpan(uint8(g))
+		for ok := it.SeekGE(s.start); ok && bytes.Compare(it.Key(), s.end) < 0; ok = it.Next() {
+			recs = append(recs, record{key: bytes.Clone(it.Key()[head:])})
+		}
+	}
+	if err := it.Error(); err != nil {
+		return nil, d.db.worldError("read", err)
+	}
+	return recs, nil
+}
