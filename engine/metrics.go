@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/job"
 )
 
 // Metrics are figures of a query, brought up to date at every mark.
@@ -14,12 +15,17 @@ type Metrics struct {
 	Epoch uint64
 	// SourceRows and SinkRows were read from all sources and written to all sinks.
 	SourceRows, SinkRows int64
+	// Checkpoints are figures of the query's checkpoints.
+	Checkpoints CheckpointMetrics
 	// Operators has an entry for each operator and shard, sources first.
 	Operators []OperatorMetrics
 	// Functions has an entry for each function in WebAssembly that the query calls, in
 	// the order of their names.
 	Functions []FunctionMetrics
 }
+
+// CheckpointMetrics are figures of the checkpoints of a query that keeps its state.
+type CheckpointMetrics = job.CheckpointMetrics
 
 // FunctionMetrics are figures of a function over all operators and shards of a query.
 type FunctionMetrics struct {
@@ -43,6 +49,8 @@ type OperatorMetrics struct {
 	Watermark int64
 	// Inconsistent counts rows or keys that the input took away and had not added.
 	Inconsistent int64
+	// Expired counts entries of the state that were forgotten after 'table.exec.state.ttl'.
+	Expired int64
 	// StateKeys and StateBytes are what the operator keeps.
 	StateKeys, StateBytes int64
 }
@@ -53,7 +61,7 @@ func (q *Query) Metrics() Metrics {
 		return Metrics{}
 	}
 	from := q.job.Metrics()
-	m := Metrics{Epoch: from.Epoch}
+	m := Metrics{Epoch: from.Epoch, Checkpoints: from.Checkpoints}
 	functions := map[string]FunctionMetrics{}
 	for _, o := range from.Operators {
 		m.Operators = append(m.Operators, operatorMetrics(o))
@@ -78,7 +86,7 @@ func operatorMetrics(o exec.Metrics) OperatorMetrics {
 	return OperatorMetrics{
 		ID: o.ID, Name: o.Name, Shard: o.Shard,
 		RowsIn: o.RowsIn, RowsOut: o.RowsOut, BatchesIn: o.BatchesIn, BatchesOut: o.BatchesOut,
-		Busy: o.Busy, Watermark: int64(o.Watermark), Inconsistent: o.Inconsistent,
+		Busy: o.Busy, Watermark: int64(o.Watermark), Inconsistent: o.Inconsistent, Expired: o.Expired,
 		StateKeys: o.StateKeys, StateBytes: o.StateBytes,
 	}
 }

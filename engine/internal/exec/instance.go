@@ -59,6 +59,7 @@ func newInstance(t *Task, n *Node, shard, shards int) *instance {
 		Now:          t.Now,
 		side:         func(name string) Output { return in.side(name) },
 		inconsistent: in.reportInconsistent,
+		expired:      func(n int64) { in.expired += n },
 		late:         func(rows, retractions int64) { in.late, in.lateRemoved = in.late+rows, in.lateRemoved+retractions },
 		split:        func() *Split { return t.split },
 		setIdle:      func(idle bool) { in.said = idle },

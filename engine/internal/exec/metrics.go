@@ -21,6 +21,9 @@ type Metrics struct {
 	Watermark Watermark
 	// Inconsistent counts what the input took away and had never added.
 	Inconsistent int64
+	// Expired counts entries of the state that were forgotten because nothing touched
+	// them for a time.
+	Expired int64
 	// Late counts rows that were refused because event time had passed them, and
 	// LateRetractions those among them that took something back.
 	Late, LateRetractions int64
@@ -37,11 +40,12 @@ type counters struct {
 	rowsOut, batchesOut int64
 	busy                time.Duration
 	inconsistent        int64
+	expired             int64
 	late, lateRemoved   int64
 
 	public struct {
 		rowsIn, batchesIn, rowsOut, batchesOut atomic.Int64
-		busy, watermark, inconsistent          atomic.Int64
+		busy, watermark, inconsistent, expired atomic.Int64
 		late, lateRemoved                      atomic.Int64
 		keys, bytes                            atomic.Int64
 	}
@@ -56,6 +60,7 @@ func (c *counters) publish(w Watermark, keys, bytes int64) {
 	p.busy.Store(int64(c.busy))
 	p.watermark.Store(int64(w))
 	p.inconsistent.Store(c.inconsistent)
+	p.expired.Store(c.expired)
 	p.late.Store(c.late)
 	p.lateRemoved.Store(c.lateRemoved)
 	p.keys.Store(keys)
@@ -69,6 +74,7 @@ func (c *counters) metrics(m *Metrics) {
 	m.Busy = time.Duration(p.busy.Load())
 	m.Watermark = Watermark(p.watermark.Load())
 	m.Inconsistent = p.inconsistent.Load()
+	m.Expired = p.expired.Load()
 	m.Late, m.LateRetractions = p.late.Load(), p.lateRemoved.Load()
 	m.StateKeys, m.StateBytes = p.keys.Load(), p.bytes.Load()
 }

@@ -26,6 +26,7 @@ type Runtime struct {
 
 	side         func(name string) Output
 	inconsistent func(n int64)
+	expired      func(n int64)
 	late         func(rows, retractions int64)
 	setIdle      func(idle bool)
 	split        func() *Split
@@ -73,6 +74,14 @@ func (rt *Runtime) Side(name string) Output {
 func (rt *Runtime) Inconsistent(n int64) {
 	if n > 0 && rt.inconsistent != nil {
 		rt.inconsistent(n)
+	}
+}
+
+// Expired reports n entries that were forgotten because nothing touched them for a
+// time.
+func (rt *Runtime) Expired(n int64) {
+	if n > 0 && rt.expired != nil {
+		rt.expired(n)
 	}
 }
 
