@@ -28,6 +28,7 @@ type DB struct {
 	pebble *pebble.DB
 	writer sstable.WriterOptions // of tables to be ingested
 
+	opened atomic.Bool
 	failed atomic.Pointer[error]
 	dead   chan struct{} // closed once failed is set
 
@@ -76,16 +77,47 @@ func (d *DB) open() error {
 			return d.openError(err)
 		}
 	}
+	tables, err := d.checkWhole()
+	if err != nil {
+		return err
+	}
 	o := d.options()
 	defer o.Cache.Unref()
 	if err := d.try(func() (err error) { d.pebble, err = pebble.Open(d.dir, o); return err }); err != nil {
 		return d.openError(err)
 	}
+	d.opened.Store(true)
 	d.writer = o.MakeWriterOptions(0, d.pebble.TableFormat())
-	if err := d.readMeta(); err != nil {
+	if err = d.readVersion(tables); err == nil {
+		err = d.readMeta()
+	}
+	if err != nil {
 		return errors.Join(err, d.pebble.Close())
 	}
 	return nil
+}
+
+// checkWhole reports whether there are tables, and finds out whether there are files of
+// a database but not the one that says where it begins: Pebble would begin a new one
+// over them.
+func (d *DB) checkWhole() (tables bool, err error) {
+	found, err := pebble.Peek(d.dir, d.fs)
+	if err != nil {
+		return false, d.openError(err)
+	}
+	names, err := d.fs.List(d.dir)
+	if err != nil {
+		return false, d.openError(err)
+	}
+	log := false
+	for _, n := range names {
+		tables = tables || strings.HasSuffix(n, ".sst")
+		log = log || strings.HasSuffix(n, ".log")
+	}
+	if !found.Exists && (tables || log) {
+		return false, d.corrupt(errors.New("it is a part of a copy, or of a folder that was not removed as a whole"))
+	}
+	return tables, nil
 }
 
 // Close ends the database. What is not committed is lost.

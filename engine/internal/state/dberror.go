@@ -42,7 +42,10 @@ func (d *DB) openError(err error) error {
 		// finished looks like that.
 		return d.corrupt(err)
 	}
-	return d.worldError("opened", err)
+	if e := d.worldError("opened", err); !errors.As(e, &known) || known.Hint != "" {
+		return e
+	}
+	return known.WithHint("if its files are damaged, start from a savepoint, or remove the folder to begin without state")
 }
 
 // worldError says what could not be done. It leaves errors that say so as they are.

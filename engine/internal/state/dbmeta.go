@@ -137,9 +137,6 @@ func (m metaItem) value() []byte {
 }
 
 func (d *DB) readMeta() error {
-	if err := d.readVersion(); err != nil {
-		return err
-	}
 	it, err := d.pebble.NewIter(&pebble.IterOptions{UpperBound: appendHead(nil, 0, 1, 0)})
 	if err != nil {
 		return d.worldError("read", err)
@@ -193,14 +190,21 @@ func (d *DB) readMeta() error {
 	return nil
 }
 
-// readVersion looks at the version before anything else.
-func (d *DB) readVersion() error {
-	value, closer, err := d.pebble.Get(metaKey(metaFormat))
-	if errors.Is(err, pebble.ErrNotFound) {
-		return nil // nothing was committed
-	}
-	if err != nil {
+// readVersion looks at the version before anything else. A new database is given one,
+// so that one with tables and without it has lost something.
+func (d *DB) readVersion(tables bool) error {
+	key := metaKey(metaFormat)
+	value, closer, err := d.pebble.Get(key)
+	switch {
+	case err == nil:
+	case !errors.Is(err, pebble.ErrNotFound):
 		return d.worldError("read", err)
+	case tables:
+		return d.corrupt(errors.New("it has tables and no version"))
+	case d.opt.ReadOnly:
+		return nil
+	default:
+		return d.worldError("written", d.try(func() error { return d.pebble.Set(key, binary.AppendUvarint(nil, FormatVersion), pebble.Sync) }))
 	}
 	version, n := binary.Uvarint(value)
 	if err := closer.Close(); err != nil {

@@ -49,7 +49,7 @@ func (o DBOptions) withDefaults() DBOptions {
 // every few seconds and readers that mostly ask for what is not there.
 func (d *DB) options() *pebble.Options {
 	o := &pebble.Options{
-		FS:                          d.fs,
+		FS:                          logFS{d.fs, d},
 		Lock:                        d.lock,
 		ReadOnly:                    d.opt.ReadOnly,
 		Cache:                       pebble.NewCache(d.opt.Cache),

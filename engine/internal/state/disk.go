@@ -26,11 +26,11 @@ type disk struct {
 	time     []byte // before the key, for tables in the order of time
 	changes  *changes
 
-	complete bool          // no entry is only in the database
-	here     vector.Bitmap // by slot: the database has the entry, or will when copies are committed
-	flying   vector.Bitmap // by slot: copied, and not known to be committed
-	used     vector.Bitmap // by slot: resolved since the hand came by; only with a budget
-	hand     int           // where used was last looked at, in words
+	complete bool            // no entry is only in the database
+	here     vector.Bitmap   // by slot: the database has the entry, or will when copies are committed
+	flying   vector.Bitmap   // by slot: copied, and not known to be committed
+	used     vector.Bitmap   // by slot: resolved since the hand came by; only with a budget
+	hand     int             // where used was last looked at, in words
 	gone     map[string]bool // keys that were dropped since the last copy
 	leaving  map[string]bool // keys that were dropped before, not known to be committed
 
