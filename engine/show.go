@@ -81,6 +81,8 @@ func (e *Engine) show(stmt *parse.Show) (*Query, error) {
 			}
 			names = s.In(cat, db).Functions(!stmt.User)
 		}
+	case parse.ShowJobs:
+		return e.showJobs(), nil
 	case parse.ShowCurrentCatalog:
 		column, names = "current catalog name", []string{cat}
 	case parse.ShowCurrentDatabase:
@@ -169,7 +171,7 @@ func describedBy() []string { return []string{"name", "type", "null", "key", "ex
 func describe(o catalog.Object) [][]string {
 	var rows [][]string
 	row := func(c sqltype.Column, key, extras string) {
-		rows = append(rows, []string{c.Name, c.Type.Optional().String(), yes(!c.Type.NotNull), key, extras})
+		rows = append(rows, []string{c.Name, typeText(c.Type), yes(!c.Type.NotNull), key, extras})
 	}
 	switch o := o.(type) {
 	case *catalog.Table:
@@ -181,7 +183,11 @@ func describe(o catalog.Object) [][]string {
 			if c.Computed != nil {
 				extras = "AS " + c.Computed.String()
 			}
-			row(sqltype.Column{Name: c.Name, Type: c.Type}, key, extras)
+			col := sqltype.Column{Name: c.Name, Type: c.Type}
+			if col.Type.Attr = o.TimeAttribute(i); col.Type.Attr == sqltype.Rowtime {
+				extras = strings.TrimSpace(extras + " WATERMARK AS " + o.Watermark.Text())
+			}
+			row(col, key, extras)
 		}
 	case *catalog.View:
 		for _, c := range o.Schema {
@@ -189,6 +195,14 @@ func describe(o catalog.Object) [][]string {
 		}
 	}
 	return rows
+}
+
+// typeText is a type with the mark of a time attribute.
+func typeText(t sqltype.Type) string {
+	if t.Attr == sqltype.NoTime {
+		return t.Optional().String()
+	}
+	return t.Optional().String() + " *" + t.Attr.String() + "*"
 }
 
 func primaryKey(t *catalog.Table) []string {
@@ -231,7 +245,7 @@ func (e *Engine) Explain(ctx context.Context, sql string, f ExplainFormat) (stri
 		switch stmt.(type) {
 		case *parse.Query, *parse.Insert, *parse.StatementSet:
 			e.mu.Lock()
-			text, err := e.planText(ctx, stmt, f)
+			text, err := e.planText(ctx, stmt.(sqlText), f)
 			e.mu.Unlock()
 			if err != nil {
 				return "", err
@@ -250,15 +264,19 @@ func (e *Engine) Explain(ctx context.Context, sql string, f ExplainFormat) (stri
 	return strings.Join(plans, "\n"), nil
 }
 
-func (e *Engine) planText(ctx context.Context, stmt parse.Statement, f ExplainFormat) (string, error) {
+func (e *Engine) planText(ctx context.Context, stmt sqlText, f ExplainFormat) (string, error) {
 	p, err := plan.Build(ctx, stmt, e.session, plan.Options{})
 	if err != nil {
 		return "", err
 	}
-	if f == ExplainJSON {
-		return p.JSON(), nil
+	about, err := e.explainJob(ctx, p, stmt)
+	if err != nil {
+		return "", err
 	}
-	return p.Text(), nil
+	if f == ExplainJSON {
+		return about.addTo(p.JSON()), nil
+	}
+	return p.Text() + about.text(), nil
 }
 
 // explain executes EXPLAIN.
@@ -270,7 +288,11 @@ func (e *Engine) explain(ctx context.Context, stmt *parse.Explain) (*Query, erro
 	if stmt.Mode&parse.ExplainJSON != 0 {
 		f = ExplainJSON
 	}
-	text, err := e.planText(ctx, stmt.Stmt, f)
+	of, ok := stmt.Stmt.(sqlText)
+	if !ok {
+		return nil, errs.New(errs.Unsupported, stmt.At, "EXPLAIN shows the plan of a query or INSERT")
+	}
+	text, err := e.planText(ctx, of, f)
 	if err != nil {
 		return nil, err
 	}

@@ -57,6 +57,8 @@ const (
 	Proctime          // processing time
 )
 
+func (a TimeAttr) String() string { return [...]string{"none", "ROWTIME", "PROCTIME"}[a] }
+
 // Type is a SQL type. It is a value: compare with Equal.
 type Type struct {
 	ID        ID

@@ -41,8 +41,15 @@ type Options struct {
 	ReuseSubPlan bool
 	// TimeZone is the zone in which local times of TIMESTAMP_LTZ are read and shown.
 	TimeZone *time.Location
+	// IdleTimeout is the time after which a split of a table that does not end holds back
+	// event time no longer when it has nothing to read; 0: it always does.
+	IdleTimeout time.Duration
+	// LateRows is what becomes of rows that are late: "drop" or "table:name".
+	LateRows string
 	// JobName names the jobs that are started; "": after their statement.
 	JobName string
+	// State is about what jobs keep.
+	State StateOptions
 
 	given []string // names that were set, to tell them from defaults
 }
@@ -59,6 +66,8 @@ func DefaultOptions() *Options {
 		ReuseSubPlan:      true,
 		NestedEnforcer:    "ignore",
 		TimeZone:          time.UTC,
+		IdleTimeout:       5 * time.Second,
+		LateRows:          "drop",
 	}
 }
 
@@ -73,7 +82,7 @@ type option struct {
 }
 
 func known() []option {
-	return []option{
+	return append(stateOptions(), []option{
 		{
 			name:    "parallelism.default",
 			aliases: []string{"table.exec.resource.default-parallelism"},
@@ -168,13 +177,28 @@ func known() []option {
 			reset:   func(o, d *Options) { o.TimeZone = d.TimeZone },
 		},
 		{
+			name:    "watermark.idle-timeout",
+			aliases: []string{"table.exec.source.idle-timeout"},
+			doc:     "the time after which a part of a table without new rows holds back event time no longer; 0: it always does",
+			set:     func(o *Options, v string) error { return setDurationOrNone(&o.IdleTimeout, v) },
+			get:     func(o *Options) string { return o.IdleTimeout.String() },
+			reset:   func(o, d *Options) { o.IdleTimeout = d.IdleTimeout },
+		},
+		{
+			name:  LateRows,
+			doc:   "what becomes of rows that are late: 'drop', or 'table:name' for a table that takes them",
+			set:   func(o *Options, v string) error { return setLateRows(&o.LateRows, v) },
+			get:   func(o *Options) string { return o.LateRows },
+			reset: func(o, d *Options) { o.LateRows = d.LateRows },
+		},
+		{
 			name:  "pipeline.name",
 			doc:   "the name of the jobs that are started",
 			set:   func(o *Options, v string) error { o.JobName = v; return nil },
 			get:   func(o *Options) string { return o.JobName },
 			reset: func(o, d *Options) { o.JobName = d.JobName },
 		},
-	}
+	}...)
 }
 
 func setInt(p *int, value string, low, high int) error {
@@ -204,6 +228,27 @@ func setDuration(p *time.Duration, value string) error {
 		return fmt.Errorf("'%s' is not longer than nothing", value)
 	}
 	*p = d
+	return nil
+}
+
+func setDurationOrNone(p *time.Duration, value string) error {
+	if strings.TrimSpace(value) == "0" {
+		*p = 0
+		return nil
+	}
+	d, err := connector.ParseDuration(value)
+	if err != nil || d < 0 {
+		return fmt.Errorf("'%s' is no duration such as 5 s", value)
+	}
+	*p = d
+	return nil
+}
+
+func setLateRows(p *string, value string) error {
+	if _, _, err := ParseLateRows(value); err != nil {
+		return err
+	}
+	*p = value
 	return nil
 }
 

@@ -41,7 +41,8 @@ type Column struct {
 }
 
 // Watermark is WATERMARK FOR a column: Expr gives the time up to which the input
-// is complete, over all columns of the table.
+// is complete, over all columns of the table. It is nil for SOURCE_WATERMARK(): then the
+// source knows.
 type Watermark struct {
 	Column int
 	Expr   expr.Expr
@@ -97,11 +98,11 @@ func (t *Table) UpsertMaterialize() string { return t.Declaration.Options[Upsert
 const UpsertMaterialize = "upsert-materialize"
 
 func commonOptions() []connector.Option {
-	return []connector.Option{{
+	return append(timeOptions(), connector.Option{
 		Name:    UpsertMaterialize,
 		Choices: materializeChoices(),
 		Doc:     "how rows of one primary key from different rows of a query are kept apart",
-	}}
+	})
 }
 
 func materializeChoices() []string { return []string{"none", "auto", "force"} }

@@ -33,7 +33,7 @@ type compiler struct {
 
 // add appends a node for n to the graph, after those it reads from.
 func (c *compiler) add(n plan.Node, node *exec.Node) *exec.Node {
-	node.ID = n.Traits().ID
+	node.ID, node.What = n.Traits().ID, plan.StateText(n)
 	node.Name = fmt.Sprintf("%s[%d]", n.Op(), len(c.graph.Nodes)+1)
 	c.graph.Nodes = append(c.graph.Nodes, node)
 	return node
@@ -128,6 +128,13 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			}
 			return calc, err
 		})
+	case *plan.WatermarkAssigner:
+		from := inputs[0].From
+		for from.Source == nil {
+			from = from.Inputs[0].From
+		}
+		from.Time = exec.SourceTime{Own: n.Expr == nil, IdleTimeout: n.IdleTimeout, MaxDrift: n.MaxDrift}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewWatermarkAssigner(n.Expr, n.Hidden) })
 	case *plan.Union:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
 	case *plan.Limit:

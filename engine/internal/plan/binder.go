@@ -44,7 +44,7 @@ func (b *binder) result(q *parse.Query) (Node, error) {
 	}
 	n := &Collect{}
 	n.Input, n.at = in, q.At
-	n.schema = slices.Clone(in.Schema())
+	n.schema = withTimes(in, in.Schema())
 	taken := map[string]bool{}
 	for i, c := range n.schema {
 		name := c.Name

@@ -103,7 +103,7 @@ func derive(n Node) {
 	case *Consolidate:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
-	case *Limit, *Collect, *Sink:
+	case *Limit, *WatermarkAssigner, *Collect, *Sink:
 		in := n.Inputs()[0].Traits()
 		t.Mode, t.Keys = in.Mode, in.Keys
 	}

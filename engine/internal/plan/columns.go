@@ -58,6 +58,8 @@ func prune(n Node, need []int) (Node, []int) {
 		return newValues(n.schema.Project(need), rows, n.at), need
 	case *Calc:
 		return n.prune(need), need
+	case *WatermarkAssigner:
+		return n.prune(need)
 	case *Union:
 		for i, in := range n.Ins {
 			n.Ins[i] = exactly(in, need)

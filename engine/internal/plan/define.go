@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
@@ -228,6 +229,14 @@ func (d *tableDefinition) watermark() error {
 	if !col.T.IsTimestamp() {
 		return errs.New(errs.Type, w.At, "WATERMARK FOR %s: the column is %s", col.Name, col.T.Optional()).WithHint("event time is a TIMESTAMP(3) or TIMESTAMP_LTZ(3)")
 	}
+	if p := col.T.Precision; p > 3 {
+		return errs.New(errs.Type, w.At, "WATERMARK FOR %s: the column is %s, and event time goes by milliseconds", col.Name, col.T.Optional()).
+			WithHint("add a column such as %s3 AS CAST(%s AS %s(3))", col.Name, col.Name, col.T.ID)
+	}
+	d.table.Watermark = catalog.Watermark{Column: col.Index, Pos: w.At}
+	if call, ok := w.Expr.(*parse.Call); ok && len(call.Args) == 0 && strings.EqualFold(call.Name.String(), "SOURCE_WATERMARK") {
+		return d.sourceWatermark(call)
+	}
 	x := &exprBinder{b: d.b, scope: sc, clause: "WATERMARK"}
 	e, err := x.bind(w.Expr)
 	if err != nil {
@@ -237,7 +246,23 @@ func (d *tableDefinition) watermark() error {
 		return errs.New(errs.Type, w.Expr.Pos(), "the watermark of %s is %s, not %s", col.Name, e.Type().Optional(), col.T.Optional()).
 			WithHint("write it as %s - INTERVAL '5' SECOND", col.Name)
 	}
-	d.table.Watermark = catalog.Watermark{Column: col.Index, Expr: expr.Fold(e), Pos: w.At}
+	if e.Type().UnitDigits() > 3 {
+		e = castTo(e, sqltype.Type{ID: e.Type().ID, Precision: 3})
+	}
+	d.table.Watermark.Expr = expr.Fold(e)
+	return nil
+}
+
+// sourceWatermark leaves event time to the source, if it knows.
+func (d *tableDefinition) sourceWatermark(call *parse.Call) error {
+	src, err := d.table.Source()
+	if err != nil {
+		return placed(err, call.At)
+	}
+	if t, ok := src.(connector.Timed); !ok || !t.Timed() {
+		return errs.New(errs.Unsupported, call.At, "the connector %q knows no watermarks of its own", d.table.Connector.Name()).
+			WithHint("write WATERMARK FOR %s AS %[1]s - INTERVAL '5' SECOND", d.table.Columns[d.table.Watermark.Column].Name)
+	}
 	return nil
 }
 
@@ -265,7 +290,7 @@ func DefineView(ctx context.Context, stmt *parse.CreateView, s *catalog.Session)
 		}
 	}
 	return &catalog.View{
-		ID: id, Temporary: stmt.Temporary, Comment: stmt.Comment, Query: stmt.Query, Schema: slices.Clone(schema), SQL: stmt.Text,
+		ID: id, Temporary: stmt.Temporary, Comment: stmt.Comment, Query: stmt.Query, Schema: withTimes(n, schema), SQL: stmt.Text,
 		Catalog: s.CurrentCatalog(), Database: s.CurrentDatabase(),
 	}, nil
 }

@@ -167,6 +167,8 @@ func subject(n Node) string {
 	switch n := n.(type) {
 	case *Scan:
 		return n.Table.ID.Object
+	case *WatermarkAssigner:
+		return n.schema[n.Column].Name + timeMark(n, n.Column)
 	case *Values:
 		return count(len(n.Rows), "row")
 	case *Aggregate:
@@ -210,12 +212,25 @@ func details(n Node) []string {
 	switch n := n.(type) {
 	case *Scan:
 		add("columns", scanColumns(n)...)
+	case *WatermarkAssigner:
+		if n.Expr != nil {
+			add("watermark", n.Expr.String())
+		} else {
+			add("watermark", "SOURCE_WATERMARK()")
+		}
+		if n.Hidden {
+			add("adds", WatermarkColumn)
+		}
 	case *Calc:
 		if n.Filter != nil {
 			add("filter", n.Filter.String())
 		}
 		if !n.forwardsAll() {
-			add("columns", calcColumns(n)...)
+			cols := calcColumns(n)
+			for i := range cols {
+				cols[i] += timeMark(n, i)
+			}
+			add("columns", cols...)
 		}
 	case *Aggregate:
 		add("computes", aggregates(n)...)
@@ -261,6 +276,14 @@ func details(n Node) []string {
 		}
 	}
 	return out
+}
+
+// timeMark marks a column that is a time attribute.
+func timeMark(n Node, col int) string {
+	if attr := timeAttribute(n, col); attr != sqltype.NoTime {
+		return " *" + attr.String() + "*"
+	}
+	return ""
 }
 
 func scanColumns(n *Scan) []string {

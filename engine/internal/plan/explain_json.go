@@ -75,7 +75,7 @@ func toJSON(n Node, shown map[Node]bool) any {
 	}
 	names := func(s sqltype.Schema, cols []int) []string { return s.Project(cols).Names() }
 	for _, c := range n.Schema() {
-		out.Columns = append(out.Columns, jsonColumn{c.Name, c.Type.String()})
+		out.Columns = append(out.Columns, jsonColumn{c.Name, c.Type.String() + timeMark(n, len(out.Columns))})
 	}
 	for _, k := range t.Keys {
 		out.Keys = append(out.Keys, jsonKey{names(n.Schema(), k.Columns), k.Ordered})

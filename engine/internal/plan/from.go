@@ -208,19 +208,22 @@ func (b *binder) scan(t *catalog.Table, ref *parse.TableName) (Node, error) {
 			return nil, errs.New(errs.Changelog, pos, "table %q has %s, and no key", t.ID.Object, what).
 				WithHint("declare a PRIMARY KEY (..) NOT ENFORCED")
 		}
+		if n, err = b.withWatermark(n, t, false, pos); err != nil {
+			return nil, err
+		}
 		n = newNormalize(n, t.Declaration.PrimaryKey)
 	}
-	if len(t.Columns) == physical {
-		return n, nil
-	}
-	exprs, next := make([]expr.Expr, len(t.Columns)), 0
-	for i, c := range t.Columns {
-		if exprs[i] = c.Computed; c.Computed == nil {
-			exprs[i] = expr.NewColumn(n.Schema(), next, pos)
-			next++
+	if width := len(n.Schema()); len(t.Columns) > physical || width > physical {
+		exprs, names := declared(t, n.Schema(), pos)
+		if width > physical { // event time is there already
+			exprs[t.Watermark.Column] = expr.NewColumn(n.Schema(), physical, pos)
 		}
+		n = newCalc(n, nil, exprs, names, pos)
 	}
-	return newCalc(n, nil, exprs, t.Schema().Names(), pos), nil
+	if upserts || src.Mode().DeletesByKey() {
+		return n, nil // below, on what was read
+	}
+	return b.withWatermark(n, t, true, pos)
 }
 
 // placed gives an error a position where it has none.

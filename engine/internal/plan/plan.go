@@ -100,6 +100,14 @@ func Bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) (*Plan,
 
 // bind is the first pass: names become columns, syntax becomes nodes.
 func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
+	roots, err := bindNames(ctx, stmt, s)
+	if err != nil {
+		return nil, err
+	}
+	return roots, carryWatermarks(roots)
+}
+
+func bindNames(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
 	b := &binder{ctx: ctx, session: s}
 	switch stmt := stmt.(type) {
 	case *parse.Query:

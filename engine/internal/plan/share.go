@@ -148,6 +148,9 @@ func equalNodes(a, b Node) bool {
 	case *Scan:
 		b, ok := b.(*Scan)
 		return ok && sameTable(a.Table, b.Table) && slices.Equal(a.Columns, b.Columns)
+	case *WatermarkAssigner:
+		b, ok := b.(*WatermarkAssigner)
+		return ok && a.Column == b.Column && a.Hidden == b.Hidden && equalConditions(a.Expr, b.Expr)
 	case *Values:
 		b, ok := b.(*Values)
 		return ok && slices.EqualFunc(a.Rows, b.Rows, equalExprs)

@@ -34,6 +34,10 @@ func (z simplifier) node(n Node) Node {
 			}
 			n.Filter = nil
 		}
+	case *WatermarkAssigner:
+		if n.Expr != nil {
+			n.Expr = z.expr(n.Expr)
+		}
 	case *Values:
 		for _, r := range n.Rows {
 			z.all(r)

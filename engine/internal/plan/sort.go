@@ -201,28 +201,11 @@ func (n *Sort) check() error {
 		return errs.New(errs.Changelog, n.at, "OFFSET of rows that change needs all of them, and table %q does not end", table).WithHint("add LIMIT")
 	}
 	first := n.Order[0].Column
-	w := endless(n.Input).Table.Watermark.Column
-	if isProctime(n.Input, first) || w >= 0 && endless(n.Input).Table.Columns[w].Name == n.Input.Schema()[first].Name {
+	if timeAttribute(n.Input, first) != sqltype.NoTime {
 		return unsupported(n.at, "ORDER BY of a time attribute, over a table that does not end, is")
 	}
 	return errs.New(errs.Changelog, n.at, "ORDER BY needs all rows, and table %q does not end", table).
 		WithHint("add LIMIT to keep the first rows, or sort where the result is read")
-}
-
-// isProctime reports whether a column is processing time.
-func isProctime(n Node, col int) bool {
-	switch n := n.(type) {
-	case *Calc:
-		switch e := n.Exprs[col].(type) {
-		case *expr.Column:
-			return isProctime(n.Input, e.Index)
-		case *expr.Call:
-			return e.Func.Name == "PROCTIME"
-		}
-	case *Exchange, *Limit:
-		return isProctime(n.Inputs()[0], col)
-	}
-	return false
 }
 
 // derive: what comes at the end is never taken back. While the input goes on, rows
