@@ -56,6 +56,9 @@ func (d *DB) Commit(c Checkpoint, parts []*Part) error {
 		}
 	}
 	d.committed.Store(c.Epoch)
+	for _, p := range pending {
+		d.spare.give(p)
+	}
 	return nil
 }
 
@@ -93,7 +96,7 @@ func runs(meta *tablePart, parts []*Part) []run {
 	for _, p := range parts {
 		for _, t := range p.tables {
 			switch {
-			case len(t.entries)+len(t.spans) == 0:
+			case t.number+len(t.spans) == 0:
 			case t.stored == nil:
 				all[0].part = t.then(all[0].part)
 			default:

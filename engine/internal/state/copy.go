@@ -39,7 +39,7 @@ func (t *keyTable) copyTo(p *Part) error {
 // handOver gives away what is collected.
 func (d *disk) handOver() *tablePart {
 	part := d.changes.part
-	d.changes.part = &tablePart{stored: part.stored}
+	d.changes.part = &tablePart{stored: part.stored, spare: part.spare}
 	d.tell(part)
 	return part
 }
@@ -59,7 +59,7 @@ func (t *keyTable) copyEntries() error {
 		if err := t.evict.copyChanged(t); err != nil {
 			return err
 		}
-	} else if t.changed > 0 || len(d.changes.part.entries) > 0 {
+	} else if t.changed > 0 {
 		d.copies = true
 		t.payload.beginCopy(&d.gather)
 		slots := make([]Slot, 0, block)

@@ -41,6 +41,7 @@ type DB struct {
 	pending   []*Part           // of commits that failed, or that did not come about
 	staged    int
 
+	spare     chunkPool
 	committed atomic.Uint64         // the epoch of last
 	trouble   atomic.Pointer[error] // the last that Pebble had in the background
 }
@@ -117,7 +118,26 @@ func (d *DB) checkWhole() (tables bool, err error) {
 	if !found.Exists && (tables || log) {
 		return false, d.corrupt(errors.New("it is a part of a copy, or of a folder that was not removed as a whole"))
 	}
+	if found.Exists && !tables && !log && !d.opt.ReadOnly {
+		return false, d.beginAgain(names, found.ManifestFilename)
+	}
 	return tables, nil
+}
+
+// beginAgain removes what is left of a database that was not made before the power
+// failed: the marker that names a file which did not come about.
+func (d *DB) beginAgain(names []string, manifest string) error {
+	if _, err := d.fs.Stat(manifest); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, n := range names {
+		if strings.HasPrefix(n, "marker.") {
+			if err := d.fs.Remove(d.fs.PathJoin(d.dir, n)); err != nil {
+				return d.openError(err)
+			}
+		}
+	}
+	return nil
 }
 
 // Close ends the database. What is not committed is lost.

@@ -51,7 +51,7 @@ type changes struct{ part *tablePart }
 func (c *changes) deleteSpan(s span) { c.part.spans = append(c.part.spans, s) }
 
 func newDisk(opt Options, o *operator, t *storedTable) *disk {
-	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{stored: t}}}
+	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{stored: t, spare: &opt.DB.spare}}}
 	d.begin(opt.DB.counts(t)[""])
 	return d
 }

@@ -3,6 +3,8 @@ package state
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // field is a part of stored values: a column, or what Rows has besides columns. put
@@ -16,6 +18,9 @@ type field interface {
 // gather copies entries to a part, field by field for a block of them.
 type gather struct {
 	size, keys, pos []int
+	head            []byte // of the keys; their groups differ
+	words           []uint64
+	masks           []uint8
 	fields          []field
 }
 
@@ -31,26 +36,56 @@ func (g *gather) copy(part *tablePart, t *keyTable, slots []Slot, suffixes []byt
 	d := t.disk
 	suffix := d.table.Class.suffix()
 	t.keySizes(slots, keyHead+len(d.time)+suffix, g.keys)
-	total := 0
+	total := n * recordStart
 	for i, k := range g.keys {
 		total += k + g.size[i]
 	}
 	part.room(total)
+	part.number += n
 	last := len(part.chunks) - 1
 	from := len(part.chunks[last])
 	buf := part.chunks[last][:from+total]
 	part.chunks[last] = buf
-	for i, s := range slots {
-		key := g.keys[i]
-		part.entries = append(part.entries, partEntry{chunk: int32(last), at: int32(from), key: int32(key), value: int32(g.size[i])})
-		b := d.appendKey(buf[from:from], t, s)
-		copy(buf[from+len(b):], suffixes[i*suffix:(i+1)*suffix])
-		g.pos[i] = from + key
-		from += key + g.size[i]
+	g.head = d.head(g.head[:0], 0)
+	for i, key := range g.keys {
+		value := g.size[i]
+		start(buf[from:], key, value)
+		from += recordStart
+		copy(buf[from:], g.head)
+		g.pos[i] = from + len(g.head)
+		from += key + value
+	}
+	g.putKeys(buf, t, slots)
+	for i, p := range g.pos {
+		g.pos[i] = p + copy(buf[p:], suffixes[i*suffix:(i+1)*suffix])
 	}
 	for _, f := range g.fields {
 		f.put(buf, g.pos, at)
 	}
+}
+
+// putKeys writes the groups and the keys of slots, behind the heads.
+func (g *gather) putKeys(buf []byte, t *keyTable, slots []Slot) {
+	back := len(g.head) - (keyHead - 1)
+	if !t.packed {
+		for i, s := range slots {
+			p := g.pos[i]
+			buf[p-back] = groupOf(t.hashes[s])
+			g.pos[i] = p + copy(buf[p:], t.keys.get(t.refs[s]))
+		}
+		return
+	}
+	g.words, g.masks = resize(g.words, len(slots)), g.masks[:0]
+	for i, s := range slots {
+		g.words[i] = t.words[s]
+		buf[g.pos[i]-back] = groupOf(rowkey.HashPacked(t.words[s], t.maskOf(s)))
+	}
+	if t.masks != nil {
+		for _, s := range slots {
+			g.masks = append(g.masks, t.masks[s])
+		}
+	}
+	rowkey.PutPacked(buf, g.pos, t.layout, g.words, g.masks)
 }
 
 // keySizes sets out to the lengths of the keys of slots, plus that of what is around

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"sync"
 )
 
 // Part is what a store copied at a mark: its changes since the last copy, in the
@@ -20,11 +21,14 @@ type Part struct {
 // tablePart is the part of one table. First the spans are deleted, then the keys of
 // entries set or deleted; of two entries of one key the later counts.
 type tablePart struct {
-	stored  *storedTable // nil: the database's own
-	spans   []span
+	stored *storedTable // nil: the database's own
+	spans  []span
+	counts []sliceCounts // those that have changed
+	// chunks hold records: the lengths of a key and of its value, the key, the value.
 	chunks  [][]byte
-	entries []partEntry
-	counts  []sliceCounts // those that have changed
+	number  int         // of records
+	entries []partEntry // of the records, once they are sorted
+	spare   *chunkPool  // nil: chunks are not used again
 }
 
 // sliceCounts are the numbers of entries of a slice, or of a table (see storedTable).
@@ -35,7 +39,7 @@ type sliceCounts struct {
 
 // partEntry is a key and what follows it, the value, in a chunk.
 type partEntry struct {
-	word  uint64 // sorts as the key does, once there is a plan to sort
+	word  uint64 // sorts as the key does, as far as it goes
 	chunk int32
 	at    int32
 	key   int32
@@ -44,9 +48,46 @@ type partEntry struct {
 
 const (
 	deletedEntry = -1
+	recordStart  = 8 // lengths, 32 bits each
 	partChunk    = 1 << 20
-	partReserve  = 1 << 12 // an entry that is begun with less room goes to the next chunk
+	partReserve  = 1 << 12 // a record that is begun with less room goes to the next chunk
 )
+
+// chunkPool keeps full-sized chunks of parts that are committed: memory that was in
+// use before costs a task less than new one.
+type chunkPool struct {
+	mu     sync.Mutex
+	chunks [][]byte
+}
+
+const spareChunks = 64
+
+func (c *chunkPool) take() []byte {
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if n := len(c.chunks) - 1; n >= 0 {
+			chunk := c.chunks[n]
+			c.chunks = c.chunks[:n]
+			return chunk
+		}
+	}
+	return make([]byte, 0, partChunk)
+}
+
+// give takes the chunks of a part that nobody needs any more.
+func (c *chunkPool) give(p *Part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range p.tables {
+		for _, chunk := range t.chunks {
+			if cap(chunk) == partChunk && len(c.chunks) < spareChunks {
+				c.chunks = append(c.chunks, chunk[:0])
+			}
+		}
+		t.chunks, t.entries = nil, nil
+	}
+}
 
 func newPart(o *operator, from, to int) *Part { return &Part{operator: o, from: from, to: to} }
 
@@ -69,16 +110,16 @@ func (p *Part) Bytes() int64 {
 // finish drops tables without changes and adds up.
 func (p *Part) finish() {
 	p.tables = slices.DeleteFunc(p.tables, func(t *tablePart) bool {
-		return len(t.entries) == 0 && len(t.spans) == 0 && len(t.counts) == 0
+		return t.number == 0 && len(t.spans) == 0 && len(t.counts) == 0
 	})
 	for _, t := range p.tables {
-		p.entries += int64(len(t.entries) + len(t.spans))
+		p.entries += int64(t.number + len(t.spans))
 		p.bytes += t.bytes()
 	}
 }
 
 func (t *tablePart) bytes() int64 {
-	n := int64(cap(t.entries)) * 24
+	n := int64(t.number) * 24 // the entries that are made of them
 	for _, c := range t.chunks {
 		n += int64(cap(c))
 	}
@@ -91,25 +132,35 @@ func (t *tablePart) room(n int) {
 	if last >= 0 && cap(t.chunks[last])-len(t.chunks[last]) >= n {
 		return
 	}
-	size := partChunk
-	if last < 1 {
-		size = max(partReserve*2, (last+1)*partChunk/8)
+	switch {
+	case n > partChunk:
+		t.chunks = append(t.chunks, make([]byte, 0, n))
+	case last < 1:
+		t.chunks = append(t.chunks, make([]byte, 0, max(n, partReserve*2, (last+1)*partChunk/8)))
+	default:
+		t.chunks = append(t.chunks, t.spare.take())
 	}
-	t.chunks = append(t.chunks, make([]byte, 0, max(size, n)))
 }
 
 // begin returns a buffer that a key is appended to, then its value; end takes it.
 func (t *tablePart) begin() []byte {
 	t.room(partReserve)
-	return t.chunks[len(t.chunks)-1]
+	return append(t.chunks[len(t.chunks)-1], make([]byte, recordStart)...)
 }
 
-// end takes an entry whose key is of the given length; value is the length of its
+// end takes a record whose key is of the given length; value is the length of its
 // value, or deletedEntry.
 func (t *tablePart) end(buf []byte, key, value int) {
 	n := len(t.chunks) - 1
-	t.entries = append(t.entries, partEntry{chunk: int32(n), at: int32(len(t.chunks[n])), key: int32(key), value: int32(value)})
+	start(buf[len(t.chunks[n]):], key, value)
 	t.chunks[n] = buf
+	t.number++
+}
+
+// start writes the beginning of a record.
+func start(b []byte, key, value int) {
+	binary.NativeEndian.PutUint32(b, uint32(key))
+	binary.NativeEndian.PutUint32(b[4:], uint32(int32(value)))
 }
 
 func (t *tablePart) set(key, value []byte) {
@@ -145,6 +196,23 @@ func (t *tablePart) sort() {
 }
 
 func (t *tablePart) sortEntries() {
+	if t.entries != nil || t.number == 0 {
+		return // done before
+	}
+	t.entries = make([]partEntry, 0, t.number)
+	for i, c := range t.chunks {
+		for at := 0; at < len(c); {
+			e := partEntry{chunk: int32(i), at: int32(at + recordStart)}
+			e.key, e.value = int32(binary.NativeEndian.Uint32(c[at:])), int32(binary.NativeEndian.Uint32(c[at+4:]))
+			t.entries = append(t.entries, e)
+			at += recordStart + int(e.key) + max(int(e.value), 0)
+		}
+	}
+	t.order()
+}
+
+// order sorts the entries and leaves the last of each key.
+func (t *tablePart) order() {
 	if len(t.entries) == 0 {
 		return
 	}
@@ -201,8 +269,11 @@ func sortWord(b []byte) uint64 {
 
 // then is t followed by a later part of the same table.
 func (t *tablePart) then(later *tablePart) *tablePart {
+	t.sort()
 	later.sort()
-	out := &tablePart{stored: t.stored, spans: append(slices.Clone(t.spans), later.spans...)}
+	out := &tablePart{stored: t.stored, spans: append(slices.Clone(t.spans), later.spans...), number: t.number + later.number}
+	out.chunks = append(slices.Clone(t.chunks), later.chunks...)
+	out.entries = make([]partEntry, 0, len(t.entries)+len(later.entries))
 	for _, e := range t.entries {
 		key := t.key(e)
 		i, begins := slices.BinarySearchFunc(later.spans, key, func(s span, k []byte) int { return bytes.Compare(s.start, k) })
@@ -211,11 +282,11 @@ func (t *tablePart) then(later *tablePart) *tablePart {
 		}
 		out.entries = append(out.entries, e)
 	}
-	out.chunks = append(slices.Clone(t.chunks), later.chunks...)
 	for _, e := range later.entries {
 		e.chunk += int32(len(t.chunks))
 		out.entries = append(out.entries, e)
 	}
+	out.order()
 	return out
 }
 
