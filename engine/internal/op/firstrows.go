@@ -1,0 +1,107 @@
+package op
+
+import (
+	"context"
+
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// FirstRows numbers the rows of each partition as they come and passes on those with
+// certain numbers, at once: Top-N by processing time, and the first row of each key.
+// Nothing is ever taken back. It keeps a number for each partition.
+type FirstRows struct {
+	spec    RankSpec
+	rt      *exec.Runtime
+	key     rowkey.Layout
+	enc     *rowkey.Encoder
+	seen    *state.Values // by partition: number of its last row, as far as that matters
+	slots   []state.Slot
+	grown   []state.Slot // of rows that count
+	rows    []int32      // those that are passed on, with their numbers
+	numbers []int64
+	to      []int64
+}
+
+// NewFirstRows returns a FirstRows. The order of the spec, which is that of arrival, is
+// not read, and its function is RowNumber.
+func NewFirstRows(spec RankSpec) *FirstRows {
+	f := &FirstRows{spec: spec}
+	for _, c := range spec.Partition {
+		f.key.Kinds = append(f.key.Kinds, spec.Types[c].Kind())
+	}
+	f.enc = rowkey.NewEncoder(f.key)
+	return f
+}
+
+// Open finds the table.
+func (f *FirstRows) Open(_ context.Context, rt *exec.Runtime) error {
+	f.rt = rt
+	f.seen = rt.State.Values("seen", f.key, []vector.Kind{vector.Int64})
+	return nil
+}
+
+// Process emits those of b's rows that are among the first.
+func (f *FirstRows) Process(_ int, b *vector.Batch, out exec.Output) error {
+	f.slots = resize(f.slots, b.Len())
+	if err := f.seen.Resolve(f.enc.Encode(b, f.spec.Partition), true, f.slots); err != nil {
+		return err
+	}
+	f.bounds(b)
+	seen := state.Col[int64](f.seen, 0)
+	f.grown, f.rows, f.numbers = f.grown[:0], f.rows[:0], f.numbers[:0]
+	for i, s := range f.slots {
+		if seen[s] >= f.to[i] {
+			continue
+		}
+		seen[s]++
+		f.grown = append(f.grown, s)
+		if seen[s] >= f.spec.From {
+			f.rows, f.numbers = append(f.rows, int32(b.Row(i))), append(f.numbers, seen[s])
+		}
+	}
+	f.seen.Dirty(f.grown)
+	if len(f.rows) == 0 {
+		return nil
+	}
+	cols := make([]*vector.Vector, 0, len(f.spec.Types)+1)
+	for c := range f.spec.Types {
+		cols = append(cols, b.Col(c).Take(f.rt.Pool, f.rows))
+	}
+	if f.spec.Number {
+		cols = append(cols, vector.Of(f.rt.Pool, f.numbers...))
+	}
+	part := vector.NewBatch(len(f.rows), cols, nil)
+	defer part.Release()
+	return out.Emit(part)
+}
+
+// bounds finds the number of the last row that each of b's rows lets through.
+func (f *FirstRows) bounds(b *vector.Batch) {
+	f.to = resize(f.to, b.Len())
+	for i := range f.to {
+		f.to[i] = f.spec.To
+	}
+	if c := f.spec.ToColumn; c >= 0 {
+		col := b.Col(c)
+		if sel, some := b.Sel(); some {
+			col = col.Take(f.rt.Pool, sel)
+			defer col.Release()
+		}
+		integers(f.to, col)
+	}
+}
+
+// Advance passes the watermark on.
+func (f *FirstRows) Advance(_ int, w exec.Watermark, out exec.Output) error { return out.Advance(w) }
+
+// End does nothing.
+func (f *FirstRows) End(int, exec.Output) error { return nil }
+
+// Flush does nothing: rows were emitted as they came.
+func (f *FirstRows) Flush(exec.Output) error { return nil }
+
+// Close does nothing: state belongs to the task.
+func (f *FirstRows) Close() error { return nil }
