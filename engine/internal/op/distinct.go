@@ -16,9 +16,11 @@ type distinct struct {
 	updating bool
 	feeds    []*feed // by column of the table
 	table    *state.Values
+	slices   *state.Slices // tables by window; table is that of one
 	enc      *rowkey.Encoder
 	layout   rowkey.Layout
 	cols     []int
+	expiry   *distinctExpiry // nil: values are kept for ever
 
 	slots   []state.Slot
 	held    []int32
@@ -40,6 +42,21 @@ func newDistinct(arg expr.Expr, updating bool, keys rowkey.Layout) (*distinct, e
 }
 
 func (d *distinct) open(s *state.Store, name string) {
+	d.table = s.Values(name, d.layout, d.columns())
+}
+
+// openSlices is open for values that are kept by window.
+func (d *distinct) openSlices(s *state.Store, name string) {
+	d.slices = s.Slices(name, d.layout, d.columns())
+}
+
+// at turns to the values of a window, without create to none if there are none.
+func (d *distinct) at(end int64, create bool) (err error) {
+	d.table, err = d.slices.Slice(end, create)
+	return err
+}
+
+func (d *distinct) columns() []vector.Kind {
 	kind := vector.Bool // seen before
 	if d.updating {
 		kind = vector.Int64 // how often
@@ -48,7 +65,10 @@ func (d *distinct) open(s *state.Store, name string) {
 	for i := range cols {
 		cols[i] = kind
 	}
-	d.table = s.Values(name, d.layout, cols)
+	if d.expiry != nil {
+		cols = append(cols, vector.Int64, vector.Int64)
+	}
+	return cols
 }
 
 // run feeds the accumulators from a batch.
@@ -84,6 +104,11 @@ func (d *distinct) run(groups *state.Values, in *arrivals) error {
 	d.table.Dirty(d.slots)
 	if d.updating {
 		d.held = d.table.Hold(d.slots, d.held[:0])
+	}
+	if d.expiry != nil {
+		if err := d.expiry.begin(groups, in.slots, rows, keyed); err != nil {
+			return err
+		}
 	}
 	for i, f := range d.feeds {
 		if err := d.feed(i, f, groups, in, rows, vals); err != nil {

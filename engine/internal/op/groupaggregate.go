@@ -21,6 +21,8 @@ type AggregateSpec struct {
 	Calls      []*expr.Aggregate
 	Updating   bool // the input may take rows away
 	OmitBefore bool // the consumer needs no -U
+	// Retention says when groups are forgotten. The one group without keys is kept.
+	Retention Retention
 }
 
 // GroupAggregate is GROUP BY without windows: it keeps the accumulators of every
@@ -48,6 +50,8 @@ type GroupAggregate struct {
 	weight []int64
 	images images
 	change netChange
+
+	forgetting *groupExpiry // nil: groups are kept for ever
 }
 
 // NewAggregate returns a GroupAggregate. It fails for expressions that cannot be
@@ -71,6 +75,10 @@ func NewAggregate(spec AggregateSpec) (*GroupAggregate, error) {
 	}
 	g.enc = rowkey.NewEncoder(g.plan.keys)
 	g.images = newImages(g.plan.columns)
+	if spec.Retention.Set() && !g.global() {
+		g.forgetting = newGroupExpiry(spec.Retention, &g.plan)
+		g.change.refresh = len(g.calls) > 0
+	}
 	return g, nil
 }
 
@@ -98,6 +106,9 @@ func (g *GroupAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	for i, l := range g.plan.logs {
 		l.open(rt.State, "arrivals"+strconv.Itoa(i))
 	}
+	if g.forgetting != nil {
+		g.forgetting.open(rt)
+	}
 	return nil
 }
 
@@ -119,7 +130,13 @@ func (g *GroupAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 		return err
 	}
 	g.hold()
-	countRows(state.Col[int64](g.groups, colRows), g.slots, weights)
+	if counts := state.Col[int64](g.groups, colRows); g.forgetting == nil || weights == nil {
+		countRows(counts, g.slots, weights)
+	} else if g.fresh = unknown(counts, g.slots, b.Kind, g.fresh[:0]); len(g.fresh) > 0 {
+		b = g.without(b, g.fresh)
+		defer b.Release()
+		weights, keys = g.weight, g.enc.Encode(b, g.spec.Keys)
+	}
 
 	in := &arrivals{pool: p, batch: b, keys: g.spec.Keys, encoded: keys, now: g.rt.Now(), slots: g.slots, weights: weights}
 	defer g.plan.release()
@@ -176,6 +193,23 @@ func (g *GroupAggregate) hold() {
 	}
 	g.groups.Dirty(g.first)
 	g.images.save(g.groups, g.first)
+	if g.forgetting != nil {
+		g.forgetting.begin(g.groups, g.first)
+	}
+}
+
+// without is b without some rows, with what was computed of the others.
+func (g *GroupAggregate) without(b *vector.Batch, rows []int32) *vector.Batch {
+	left, next := make([]int32, 0, b.Len()-len(rows)), 0
+	for i := range b.Len() {
+		if next < len(rows) && rows[next] == int32(i) {
+			next++
+			continue
+		}
+		left = append(left, int32(i))
+	}
+	g.slots, g.weight = gather(g.slots, g.slots, left), gather(g.weight, g.weight, left)
+	return b.Take(g.rt.Pool, left)
 }
 
 // Advance passes the watermark on.
@@ -186,8 +220,16 @@ func (g *GroupAggregate) Advance(_ int, w exec.Watermark, out exec.Output) error
 // End does nothing.
 func (g *GroupAggregate) End(int, exec.Output) error { return nil }
 
-// Flush publishes the net change of the groups that the epoch touched.
+// Flush publishes the net change of the groups that the epoch touched, and forgets those
+// that were not touched for long.
 func (g *GroupAggregate) Flush(out exec.Output) error {
+	if err := g.publish(out); err != nil || g.forgetting == nil {
+		return err
+	}
+	return g.forgetting.expire(g.groups)
+}
+
+func (g *GroupAggregate) publish(out exec.Output) error {
 	if g.global() && g.rt.Shard == 0 {
 		if err := g.holdGlobal(); err != nil {
 			return err
@@ -221,6 +263,11 @@ func (g *GroupAggregate) Flush(out exec.Output) error {
 	}
 	if err := g.change.publish(out, p, !g.spec.OmitBefore); err != nil {
 		return err
+	}
+	if g.forgetting != nil {
+		if err := g.forgetting.touch(g.groups, held, keys); err != nil {
+			return err
+		}
 	}
 	return g.drop(held)
 }
@@ -290,11 +337,22 @@ func (g *GroupAggregate) drop(held []state.Slot) error {
 	}
 	g.first = gone[:0]
 	g.rt.Inconsistent(negative)
-	if len(gone) > 0 {
-		g.groups.Drop(gone)
+	if len(gone) == 0 {
+		return nil
 	}
+	if g.forgetting != nil {
+		if err := g.forgetting.clear(g.groups, gone); err != nil {
+			return err
+		}
+	}
+	g.groups.Drop(gone)
 	return nil
 }
 
-// Close does nothing: state belongs to the task.
-func (g *GroupAggregate) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (g *GroupAggregate) Close() error {
+	if g.forgetting != nil {
+		g.forgetting.close()
+	}
+	return nil
+}

@@ -41,6 +41,7 @@ type Materialize struct {
 	change             netChange
 	old, now           picked
 	removed, added     []int32
+	expiry             *expiry // of keys; nil: rows are kept for ever
 }
 
 // The columns of an entry of Materialize.live, and the one of Materialize.keys.
@@ -69,13 +70,21 @@ func NewMaterialize(spec TableSpec, keep Keep) *Materialize {
 	}
 	m.keyEnc, m.rowEnc = rowkey.NewEncoder(m.keyLayout), rowkey.NewEncoder(m.rowLayout)
 	m.images = newImages([]vector.Kind{vector.Int64, vector.Int64})
+	if spec.Retention.Set() {
+		m.expiry = newExpiry(spec.Retention, m.keyLayout, colNext+1)
+	}
 	return m
 }
 
 // Open finds the tables.
 func (m *Materialize) Open(_ context.Context, rt *exec.Runtime) error {
 	m.rt = rt
-	m.keys = rt.State.Values("keys", m.keyLayout, []vector.Kind{vector.Int64})
+	cols := []vector.Kind{vector.Int64}
+	if m.expiry != nil {
+		cols = append(cols, vector.Int64)
+		m.expiry.open(rt, "expiry")
+	}
+	m.keys = rt.State.Values("keys", m.keyLayout, cols)
 	m.live = rt.State.Values("live", m.rowLayout, []vector.Kind{vector.Int64, vector.Int64})
 	m.last = rt.State.Rows("last", m.keyLayout, state.RowsOptions{
 		Cols: append([]vector.Kind{vector.Int64}, m.rowLayout.Kinds...), Sort: &state.SortSpec{Cols: []int{0}}, Indexed: true,
@@ -107,7 +116,9 @@ func (m *Materialize) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	next, kinds := state.Col[int64](m.keys, colNext), b.Kinds()
 	for i, s := range m.rowSlots {
 		if kinds != nil && !kinds[i].Adds() {
-			count[s]--
+			if m.expiry == nil || count[s] > 0 { // else it was forgotten
+				count[s]--
+			}
 			continue
 		}
 		if count[s]++; m.keep == KeepFirst && count[s] > 1 {
@@ -125,8 +136,50 @@ func (m *Materialize) Advance(_ int, w exec.Watermark, out exec.Output) error { 
 // End does nothing.
 func (m *Materialize) End(int, exec.Output) error { return nil }
 
-// Flush publishes the net change of the keys that the epoch touched.
+// Flush publishes the net change of the keys that the epoch touched, and forgets those
+// that were not touched for long.
 func (m *Materialize) Flush(out exec.Output) error {
+	if err := m.publish(out); err != nil || m.expiry == nil {
+		return err
+	}
+	return m.expiry.expire(m.keys, m.forget)
+}
+
+// forget drops keys with all their rows.
+func (m *Materialize) forget(keys *vector.Batch, slots []state.Slot) error {
+	m.keySlots = resize(m.keySlots, keys.Len())
+	if err := m.last.Resolve(m.keyEnc.Encode(keys, m.all[:len(m.spec.Key)]), false, m.keySlots); err != nil {
+		return err
+	}
+	var cursor state.Cursor
+	for done := false; !done; {
+		var found state.Matches
+		done = m.last.Match(m.keySlots, &cursor, vector.Target, &found)
+		rows := vector.NewBatch(len(found.Row), m.last.Take(m.rt.Pool, found.Row), nil)
+		m.rowSlots = resize(m.rowSlots, rows.Len())
+		err := m.live.Resolve(m.rowEnc.Encode(rows, m.numbered()), false, m.rowSlots)
+		rows.Release()
+		if err != nil {
+			return err
+		}
+		m.live.Drop(m.rowSlots)
+	}
+	m.last.Drop(m.keySlots)
+	m.keys.Drop(slots)
+	m.rt.Expired(int64(len(slots)))
+	return nil
+}
+
+// numbered are the columns of a row of last without the number.
+func (m *Materialize) numbered() []int {
+	cols := make([]int, len(m.all))
+	for i := range cols {
+		cols[i] = i + 1
+	}
+	return cols
+}
+
+func (m *Materialize) publish(out exec.Output) error {
 	held := m.keys.Held()
 	if len(held) == 0 {
 		return nil
@@ -167,6 +220,11 @@ func (m *Materialize) Flush(out exec.Output) error {
 	m.change.live = append(append(m.change.live[:0], m.old.live...), m.now.live...)
 	if err := m.change.publish(out, p, !m.spec.OmitBefore); err != nil {
 		return err
+	}
+	if m.expiry != nil {
+		if err := m.expiry.touch(m.keys, held, cols); err != nil {
+			return err
+		}
 	}
 	m.drop(held)
 	return nil
@@ -325,5 +383,8 @@ func (m *Materialize) drop(held []state.Slot) {
 	}
 }
 
-// Close does nothing: state belongs to the task.
-func (m *Materialize) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (m *Materialize) Close() error {
+	m.expiry.close()
+	return nil
+}

@@ -16,6 +16,9 @@ type netChange struct {
 	// order says for each column of the output its place in keys, followed by cols;
 	// nil: they are in that order.
 	order []int
+	// refresh publishes rows that stay as they are, too: who keeps them for a time only
+	// is to know that they are still there.
+	refresh bool
 
 	same []bool
 	rows []int32
@@ -102,6 +105,10 @@ func (c *netChange) compare(n int) {
 	c.same = resize(c.same, n)
 	for i := range c.same {
 		c.same[i] = c.live[i] && c.live[n+i]
+	}
+	if c.refresh {
+		clear(c.same)
+		return
 	}
 	for _, v := range c.cols {
 		compareHalves(v, c.same)

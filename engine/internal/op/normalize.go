@@ -15,6 +15,7 @@ type TableSpec struct {
 	Types      []sqltype.Type
 	Key        []int // columns of the primary key
 	OmitBefore bool  // the consumer needs no -U
+	Retention  Retention
 }
 
 // keyLayout is the layout of the key's columns.
@@ -46,6 +47,7 @@ type Normalize struct {
 	added  []int32
 	images images
 	change netChange
+	expiry *expiry // nil: rows are kept for ever
 }
 
 // colLive is the first column of a key's entry: whether the key has a row.
@@ -68,14 +70,28 @@ func NewNormalize(spec TableSpec) *Normalize {
 		n.row.add(c, t)
 	}
 	n.row.layOut(colLive + 1)
-	n.images = newImages(append([]vector.Kind{vector.Bool}, n.row.kinds()...))
+	n.images = newImages(n.columns())
+	if spec.Retention.Set() {
+		n.expiry = newExpiry(spec.Retention, n.layout, len(n.columns()))
+		n.change.refresh = true
+	}
 	return n
+}
+
+// columns are those of an entry, without the deadline.
+func (n *Normalize) columns() []vector.Kind {
+	return append([]vector.Kind{vector.Bool}, n.row.kinds()...)
 }
 
 // Open finds the table.
 func (n *Normalize) Open(_ context.Context, rt *exec.Runtime) error {
 	n.rt = rt
-	n.table = rt.State.Values("rows", n.layout, append([]vector.Kind{vector.Bool}, n.row.kinds()...))
+	cols := n.columns()
+	if n.expiry != nil {
+		cols = append(cols, vector.Int64)
+		n.expiry.open(rt, "expiry")
+	}
+	n.table = rt.State.Values("rows", n.layout, cols)
 	return nil
 }
 
@@ -124,8 +140,20 @@ func (n *Normalize) Advance(_ int, w exec.Watermark, out exec.Output) error { re
 // End does nothing.
 func (n *Normalize) End(int, exec.Output) error { return nil }
 
-// Flush publishes the net change of the keys that the epoch touched.
+// Flush publishes the net change of the keys that the epoch touched, and forgets those
+// that were not touched for long.
 func (n *Normalize) Flush(out exec.Output) error {
+	if err := n.publish(out); err != nil || n.expiry == nil {
+		return err
+	}
+	return n.expiry.expire(n.table, func(_ *vector.Batch, slots []state.Slot) error {
+		n.table.Drop(slots)
+		n.rt.Expired(int64(len(slots)))
+		return nil
+	})
+}
+
+func (n *Normalize) publish(out exec.Output) error {
 	held := n.table.Held()
 	if len(held) == 0 {
 		return nil
@@ -146,6 +174,11 @@ func (n *Normalize) Flush(out exec.Output) error {
 	if err := n.change.publish(out, p, !n.spec.OmitBefore); err != nil {
 		return err
 	}
+	if n.expiry != nil {
+		if err := n.expiry.touch(n.table, held, keys); err != nil {
+			return err
+		}
+	}
 	gone := n.first[:0]
 	for i, s := range held {
 		if !n.change.live[len(held)+i] {
@@ -159,5 +192,8 @@ func (n *Normalize) Flush(out exec.Output) error {
 	return nil
 }
 
-// Close does nothing: state belongs to the task.
-func (n *Normalize) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (n *Normalize) Close() error {
+	n.expiry.close()
+	return nil
+}

@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -12,9 +13,10 @@ import (
 
 // SetSpec says which of INTERSECT and EXCEPT a SetOperation is.
 type SetSpec struct {
-	Types  []sqltype.Type // of both inputs and of the output
-	Except bool           // EXCEPT, else INTERSECT
-	All    bool           // equal rows count apart
+	Types     []sqltype.Type // of both inputs and of the output
+	Except    bool           // EXCEPT, else INTERSECT
+	All       bool           // equal rows count apart
+	Retention Retention
 }
 
 // SetOperation is INTERSECT and EXCEPT, with and without ALL, of two changelogs. It
@@ -39,6 +41,7 @@ type SetOperation struct {
 	images images
 	old    []int32
 	now    []int32
+	expiry *expiry // nil: rows are kept for ever
 }
 
 // NewSetOperation returns a SetOperation. Port 0 is its left input, port 1 its right.
@@ -50,6 +53,9 @@ func NewSetOperation(spec SetSpec) *SetOperation {
 	}
 	s.enc = rowkey.NewEncoder(s.layout)
 	s.images = newImages(countKinds)
+	if spec.Retention.Set() {
+		s.expiry = newExpiry(spec.Retention, s.layout, len(countKinds))
+	}
 	return s
 }
 
@@ -59,7 +65,12 @@ var countKinds = []vector.Kind{vector.Int64, vector.Int64}
 // Open finds the table.
 func (s *SetOperation) Open(_ context.Context, rt *exec.Runtime) error {
 	s.rt = rt
-	s.rows = rt.State.Values("rows", s.layout, countKinds)
+	cols := slices.Clone(countKinds)
+	if s.expiry != nil {
+		cols = append(cols, vector.Int64)
+		s.expiry.open(rt, "expiry")
+	}
+	s.rows = rt.State.Values("rows", s.layout, cols)
 	return nil
 }
 
@@ -79,6 +90,10 @@ func (s *SetOperation) Process(port int, b *vector.Batch, _ exec.Output) error {
 		countRows(count, s.slots, nil)
 		return nil
 	}
+	if s.expiry != nil {
+		unknown(count, s.slots, func(i int) vector.RowKind { return kinds[b.Row(i)] }, nil)
+		return nil
+	}
 	for i, slot := range s.slots {
 		count[slot] += kinds[b.Row(i)].Sign()
 	}
@@ -96,8 +111,20 @@ func (s *SetOperation) Advance(port int, w exec.Watermark, out exec.Output) erro
 // End does nothing.
 func (s *SetOperation) End(int, exec.Output) error { return nil }
 
-// Flush publishes the net change of the rows that the epoch touched.
+// Flush publishes the net change of the rows that the epoch touched, and forgets those
+// that were not touched for long.
 func (s *SetOperation) Flush(out exec.Output) error {
+	if err := s.publish(out); err != nil || s.expiry == nil {
+		return err
+	}
+	return s.expiry.expire(s.rows, func(_ *vector.Batch, slots []state.Slot) error {
+		s.rows.Drop(slots)
+		s.rt.Expired(int64(len(slots)))
+		return nil
+	})
+}
+
+func (s *SetOperation) publish(out exec.Output) error {
 	held := s.rows.Held()
 	n := len(held)
 	if n == 0 {
@@ -126,13 +153,18 @@ func (s *SetOperation) Flush(out exec.Output) error {
 		}
 	}
 	s.rt.Inconsistent(negative)
-	if len(s.old)+len(s.now) > 0 {
+	if len(s.old)+len(s.now) > 0 || s.expiry != nil {
 		cols, err := s.rows.Keys(s.rt.Pool, held)
 		if err != nil {
 			return err
 		}
 		b := vector.NewBatch(n, cols, nil)
 		defer b.Release()
+		if s.expiry != nil {
+			if err := s.expiry.touch(s.rows, held, cols); err != nil {
+				return err
+			}
+		}
 		if err := emitRows(out, s.rt.Pool, b, s.old, vector.Delete); err != nil {
 			return err
 		}
@@ -158,8 +190,11 @@ func (s *SetOperation) multiplicity(left, right int64) int64 {
 	return min(left, right)
 }
 
-// Close does nothing: state belongs to the task.
-func (s *SetOperation) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (s *SetOperation) Close() error {
+	s.expiry.close()
+	return nil
+}
 
 // emitRows emits the given rows of b, which has no kinds of its own, as changes of
 // one kind.

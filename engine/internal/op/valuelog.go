@@ -36,6 +36,8 @@ type valueLog struct {
 	ids    []state.RowID
 	at     []state.Slot
 	text   []byte
+
+	forgets bool // values may have been forgotten: what takes them away is passed over
 }
 
 // numbered is a value with the number that it came as.
@@ -172,7 +174,7 @@ func (l *valueLog) apply(rt *exec.Runtime) error {
 	negative := int64(0)
 	done := l.at[:0]
 	for o, s := range touched {
-		if debt[s] = l.gone[o]; debt[s] > 0 {
+		if debt[s] = l.gone[o]; debt[s] > 0 && !l.forgets {
 			negative++
 		} else {
 			done = append(done, s)
