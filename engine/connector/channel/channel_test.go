@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -85,6 +86,54 @@ func TestInput(t *testing.T) {
 		t.Errorf("got %v, %v", rows, err)
 	}
 	if err := errors.Join(p.Leaks(), own.Leaks()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A watermark ends a batch, so that it stands between the rows that it was sent between.
+func TestInputWatermarks(t *testing.T) {
+	ctx := context.Background()
+	in := channel.NewInput(fruit, sqltype.AppendMode)
+	r := open(t, in, connector.Scan{}).(connector.TimedReader)
+	send := func(ids ...int) {
+		for _, id := range ids {
+			if err := in.Send(ctx, channel.Insert(id, nil)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	tell := func(ms int64) {
+		if err := in.SendWatermark(ctx, time.UnixMilli(ms)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w, ok := r.Watermark(); ok {
+		t.Errorf("there is a watermark %d", w)
+	}
+	send(1, 2)
+	tell(10)
+	tell(20)
+	send(3)
+	tell(30)
+	in.Close()
+	p := vector.NewCheckedPool()
+	var got []string
+	for {
+		b, err := r.Read(ctx, p, 10)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, _ := r.Watermark()
+		got = append(got, fmt.Sprint(b.Len(), " rows, then ", w))
+		b.Release()
+	}
+	if want := []string{"2 rows, then 10", "0 rows, then 20", "1 rows, then 30"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if err := errors.Join(r.Close(), p.Leaks()); err != nil {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
@@ -17,7 +18,7 @@ import (
 type Input struct {
 	schema  sqltype.Schema
 	mode    sqltype.ChangelogMode
-	batches chan *vector.Batch
+	batches chan message
 	closed  chan struct{} // no more rows come
 	left    chan struct{} // the query has ended
 
@@ -39,7 +40,7 @@ func NewInput(schema sqltype.Schema, mode sqltype.ChangelogMode) *Input {
 	return &Input{
 		schema:  schema,
 		mode:    mode,
-		batches: make(chan *vector.Batch, queueBatches),
+		batches: make(chan message, queueBatches),
 		closed:  make(chan struct{}),
 		left:    make(chan struct{}),
 		pool:    vector.NewPool(),
@@ -48,6 +49,19 @@ func NewInput(schema sqltype.Schema, mode sqltype.ChangelogMode) *Input {
 
 // Schema lists the columns.
 func (in *Input) Schema() sqltype.Schema { return in.schema }
+
+// message is what the query is sent: a batch, or a watermark.
+type message struct {
+	batch     *vector.Batch // nil: the watermark
+	watermark int64
+}
+
+// SendWatermark says that every row that is sent from now on is later than t: it is the
+// event time of a table with WATERMARK FOR ts AS SOURCE_WATERMARK(). A row that comes
+// later all the same is late. For a TIMESTAMP, t counts as UTC.
+func (in *Input) SendWatermark(ctx context.Context, t time.Time) error {
+	return in.send(ctx, message{watermark: t.UnixMilli()})
+}
 
 // Send hands over rows, all or, when ctx ends first or a value does not fit its
 // column, none.
@@ -72,6 +86,18 @@ func (in *Input) SendBatch(ctx context.Context, b *vector.Batch) error {
 	if err := in.check(b); err != nil {
 		return err
 	}
+	if b.Len() == 0 {
+		return nil
+	}
+	held := b.Retain()
+	err := in.send(ctx, message{batch: held})
+	if err != nil {
+		held.Release()
+	}
+	return err
+}
+
+func (in *Input) send(ctx context.Context, m message) error {
 	in.mu.Lock()
 	if in.done {
 		in.mu.Unlock()
@@ -80,18 +106,12 @@ func (in *Input) SendBatch(ctx context.Context, b *vector.Batch) error {
 	in.sending.Add(1)
 	in.mu.Unlock()
 	defer in.sending.Done()
-	if b.Len() == 0 {
-		return nil
-	}
-	held := b.Retain()
 	select {
-	case in.batches <- held:
+	case in.batches <- m:
 		return nil
 	case <-in.left:
-		held.Release()
 		return errs.New(errs.Canceled, errs.Position{}, "the query that reads the input has ended")
 	case <-ctx.Done():
-		held.Release()
 		return ctx.Err()
 	}
 }
@@ -149,6 +169,9 @@ func (in *Input) Mode() sqltype.ChangelogMode { return in.mode }
 // Bounded is false: only the program knows whether it will close the input.
 func (in *Input) Bounded() bool { return false }
 
+// Timed is true: see SendWatermark.
+func (in *Input) Timed() bool { return true }
+
 // Replayable is false: rows that were read are gone.
 func (in *Input) Replayable() bool { return false }
 
@@ -174,12 +197,30 @@ type reader struct {
 	cols []int
 	cur  *vector.Batch // projected; nil: none
 	at   int           // live rows of cur that were read
+
+	watermark int64
+	timed     bool // there is a watermark
+	rose      bool // it came in this Read
 }
 
-// Read joins batches that wait, so that rows sent one by one cost little.
+var (
+	_ connector.Timed       = (*Input)(nil)
+	_ connector.TimedReader = (*reader)(nil)
+)
+
+// Watermark is the last one that was sent before rows that were not read.
+func (r *reader) Watermark() (int64, bool) { return r.watermark, r.timed }
+
+// Read joins batches that wait, so that rows sent one by one cost little. A watermark
+// ends the batch, which may be empty.
 func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.Batch, error) {
-	if err := r.next(ctx); err != nil || r.cur == nil {
+	r.rose = false
+	kinds := r.in.schema.Project(r.cols).Kinds()
+	if err := r.next(ctx); err != nil || r.cur == nil && !r.rose {
 		return nil, err
+	}
+	if r.cur == nil {
+		return vector.NewBuilder(p, kinds).Finish(), nil
 	}
 	if n := r.cur.Len() - r.at; n >= limit || len(r.in.batches) == 0 {
 		n = min(n, limit)
@@ -187,7 +228,6 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 		r.take(n)
 		return out, nil
 	}
-	kinds := r.in.schema.Project(r.cols).Kinds()
 	b := vector.NewBuilder(p, kinds)
 	for b.Len() < limit && r.cur != nil {
 		n := min(r.cur.Len()-r.at, limit-b.Len())
@@ -211,16 +251,20 @@ func (r *reader) take(n int) {
 	}
 }
 
-func (r *reader) set(b *vector.Batch) {
-	r.cur, r.at = b.Project(r.cols), 0
-	b.Release()
+func (r *reader) set(m message) {
+	if m.batch == nil {
+		r.watermark, r.timed, r.rose = m.watermark, true, true
+		return
+	}
+	r.cur, r.at = m.batch.Project(r.cols), 0
+	m.batch.Release()
 }
 
-// poll takes the next batch if one waits.
+// poll takes the next message if one waits.
 func (r *reader) poll() bool {
 	select {
-	case b := <-r.in.batches:
-		r.set(b)
+	case m := <-r.in.batches:
+		r.set(m)
 		return true
 	default:
 		return false
@@ -233,8 +277,8 @@ func (r *reader) next(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case b := <-r.in.batches:
-		r.set(b)
+	case m := <-r.in.batches:
+		r.set(m)
 	case <-ctx.Done():
 	case <-r.in.closed:
 		if r.poll() {
@@ -265,8 +309,10 @@ func (r *reader) Close() error {
 	in.sending.Wait() // for senders, which see left
 	for {
 		select {
-		case b := <-in.batches:
-			b.Release()
+		case m := <-in.batches:
+			if m.batch != nil {
+				m.batch.Release()
+			}
 		default:
 			return nil
 		}

@@ -12,7 +12,7 @@ type event struct {
 	batch *vector.Batch // nil: the event is the mark
 	mark  Mark
 	split *Split    // of a reader: where it reads
-	said  Watermark // with split: what the source said of event time, after the batch
+	said  Watermark // with split: what the source said of event time, before the batch
 }
 
 // channel is a bounded ring between one sender and one inbox. A full ring blocks

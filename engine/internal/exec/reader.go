@@ -31,7 +31,7 @@ type Reader struct {
 	split  splitToRead      // the current one
 	open   connector.Reader // of it, or nil
 	held   *vector.Batch    // read, but the epoch did not take it
-	before []byte           // the position before what is held, in epochs of one row
+	before []byte           // the position before what is held, where a mark may find that
 	closed []SplitState     // splits that have ended since the last checkpoint
 	eof    bool
 	done   bool
@@ -160,7 +160,7 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 		r.open, r.split = open, s
 		r.begin(s)
 	}
-	if e.single {
+	if e.single || r.node.Time.MaxDrift > 0 {
 		r.before = r.open.Position()
 	}
 	b, err := r.open.Read(e.ctx, r.pool, r.limit)
@@ -194,7 +194,7 @@ func (r *Reader) give(ctx context.Context, e *Epoch) error {
 	r.held = nil
 	n := int64(b.Len())
 	r.time.fed = true
-	if err := r.to.put(ctx, event{batch: b, split: r.time.split, said: r.time.said}); err != nil {
+	if err := r.to.put(ctx, event{batch: b, split: r.time.split, said: r.time.before}); err != nil {
 		return err
 	}
 	e.add(n)
@@ -218,7 +218,7 @@ func (r *Reader) mark(ctx context.Context) error {
 	if m.Checkpoint && r.told != nil {
 		r.told(r, m, r.states())
 	}
-	if err := r.to.put(ctx, event{mark: m, split: r.openSplit(m), said: r.time.said}); err != nil {
+	if err := r.to.put(ctx, event{mark: m, split: r.openSplit(m), said: r.sourceSaid()}); err != nil {
 		return err
 	}
 	if r.hooks.Mark != nil {

@@ -8,8 +8,10 @@ import (
 
 // readerTime is what a reader knows of event time.
 type readerTime struct {
-	split *Split    // of the rows given last; nil: there was none yet
-	said  Watermark // what the source said last
+	split *Split // of the rows given last; nil: there was none yet
+	// said is what the source said last, before what it had said when the last rows were
+	// read.
+	said, before Watermark
 	// fed says that rows were given since the last mark, held that the reader waited
 	// for slower ones, and active is processing time when it was not idle for the last
 	// time.
@@ -42,7 +44,7 @@ func (r *Reader) unread() Watermark {
 
 // begin turns to another split, or to none for the zero value.
 func (r *Reader) begin(s splitToRead) {
-	r.time.split, r.time.said = nil, NoWatermark
+	r.time.split, r.time.said, r.time.before = nil, NoWatermark, NoWatermark
 	if s.ID != "" || r.open != nil {
 		r.time.split = NewSplit(s.ID, s.watermark)
 	}
@@ -54,11 +56,20 @@ func (r *Reader) ask() {
 	if !r.node.Time.Own {
 		return
 	}
+	r.time.before = r.time.said
 	if t, ok := r.open.(connector.TimedReader); ok {
 		if w, ok := t.Watermark(); ok {
 			r.time.said = max(r.time.said, Watermark(w))
 		}
 	}
+}
+
+// sourceSaid is what the source said of the rows that were given.
+func (r *Reader) sourceSaid() Watermark {
+	if r.held != nil {
+		return r.time.before
+	}
+	return r.time.said
 }
 
 // openSplit is the split that a mark speaks of: none once the reader has ended.

@@ -187,13 +187,12 @@ func (t *Task) step() (bool, error) {
 		t.inner = 0
 	}
 	t.taken++
-	t.batch, t.split = ev.batch, ev.split
+	if t.batch, t.split = ev.batch, ev.split; t.split != nil {
+		t.split.Advance(ev.said)
+	}
 	e := &t.entries[c]
 	err := e.to.process(e.port, ev.batch)
-	if t.batch = nil; t.split != nil {
-		t.split.Advance(ev.said)
-		t.split = nil
-	}
+	t.batch, t.split = nil, nil
 	ev.batch.Release()
 	return true, err
 }
