@@ -111,9 +111,12 @@ func (j *Join) End(port int, _ exec.Output) error {
 	return j.sides[1-port].drop()
 }
 
-// Flush reports rows that were taken away and never added. Pairs were emitted as
-// the rows came.
+// Flush forgets rows that nothing touched for long, and reports those that were taken
+// away and never added. Pairs were emitted as the rows came.
 func (j *Join) Flush(exec.Output) error {
+	if err := j.expire(); err != nil {
+		return err
+	}
 	j.report()
 	return nil
 }

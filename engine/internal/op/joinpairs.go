@@ -21,6 +21,8 @@ type JoinSide struct {
 	// counts. Join only.
 	Replacing bool
 	Identity  []int
+	// Retention says when rows of the side are forgotten.
+	Retention Retention
 }
 
 // JoinSpec says what a join computes. The columns of a pair of rows are those of
@@ -62,7 +64,8 @@ type joinSide struct {
 	counted bool
 
 	slots    []state.Slot
-	negative int64 // rows with a negative count when the last epoch ended
+	negative int64      // rows with a negative count when the last epoch ended
+	expiry   *rowExpiry // nil: rows are kept for ever
 }
 
 // pairColumn is a column of a pair: column col of side.
@@ -114,6 +117,9 @@ func newJoinPairs(spec JoinSpec) (joinPairs, error) {
 			read = append(read, pairColumn{i, c})
 		}
 		j.sides[i].store(i, read)
+		if s := &j.sides[i]; s.Retention.Set() {
+			s.expiry = newRowExpiry(s)
+		}
 	}
 	return j, nil
 }
@@ -147,13 +153,23 @@ func (s *joinSide) open(rt *exec.Runtime, name string, opt state.RowsOptions) {
 	for _, c := range s.Identity {
 		opt.Identity = append(opt.Identity, s.place[c])
 	}
+	if s.expiry != nil {
+		opt.Indexed = true // rows are taken away when they are forgotten
+		s.expiry.open(rt, name)
+	}
 	s.counted = opt.Indexed && !opt.Replacing
 	s.rows = rt.State.Rows(name, s.layout, opt)
 	s.negative = s.rows.Negative()
 }
 
-// add keeps the rows of b under slots.
+// add keeps the rows of b under slots. Rows that would take away what was forgotten get
+// the slot None.
 func (s *joinSide) add(b *vector.Batch, slots []state.Slot) error {
+	if s.expiry != nil {
+		if err := s.expiry.count(b, slots); err != nil {
+			return err
+		}
+	}
 	narrow := b.Project(s.stored)
 	defer narrow.Release()
 	return s.rows.Add(slots, narrow)
@@ -303,6 +319,18 @@ func (s *joinSide) drop() error {
 	return s.rows.DropAll()
 }
 
+// expire forgets the rows that nothing touched for long.
+func (j *joinPairs) expire() error {
+	for i := range j.sides {
+		if e := j.sides[i].expiry; e != nil {
+			if err := e.expire(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // report reports rows that were taken away and never added.
 func (j *joinPairs) report() {
 	for i := range j.sides {
@@ -314,5 +342,12 @@ func (j *joinPairs) report() {
 	}
 }
 
-// Close does nothing: state belongs to the task.
-func (j *joinPairs) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (j *joinPairs) Close() error {
+	for i := range j.sides {
+		if e := j.sides[i].expiry; e != nil {
+			e.expiry.close()
+		}
+	}
+	return nil
+}

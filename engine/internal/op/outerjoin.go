@@ -32,13 +32,13 @@ const (
 // negative while an epoch lasts. Rows that would stand beside their first pair are
 // taken back before it.
 //
-// Without a residual condition all rows of a side that have one key are out or not
+// Without a residual condition, and if nothing is forgotten, all rows of a side that have one key are out or not
 // together: how many rows the other side has under the key decides. With one, each
 // row has a count of partners of its own.
 type OuterJoin struct {
 	joinPairs
 	name  JoinKind
-	byRow bool // there is a residual condition
+	byRow bool // there is a residual condition, or rows are forgotten
 	lone  [2]*loneRows
 
 	partners []int64 // by row of a batch
@@ -81,7 +81,9 @@ func NewOuterJoin(kind JoinKind, spec JoinSpec) (*OuterJoin, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &OuterJoin{joinPairs: pairs, name: kind, byRow: spec.Residual != nil}
+	// What is forgotten must not turn rows of the other side: each knows for itself.
+	byRow := spec.Residual != nil || spec.Left.Retention.Set() || spec.Right.Retention.Set()
+	j := &OuterJoin{joinPairs: pairs, name: kind, byRow: byRow}
 	if kind != RightJoin {
 		j.lone[0] = &loneRows{matched: kind == SemiJoin}
 	}
@@ -238,7 +240,7 @@ func (j *OuterJoin) needed(port int) bool {
 }
 
 // Flush emits and takes back the rows whose partners came or went, then drops the
-// rows that no row to come can join.
+// rows that no row to come can join, and those that nothing touched for long.
 func (j *OuterJoin) Flush(out exec.Output) error {
 	for port, l := range j.lone {
 		if l == nil || len(l.touched.Held()) == 0 {
@@ -254,6 +256,9 @@ func (j *OuterJoin) Flush(out exec.Output) error {
 				return err
 			}
 		}
+	}
+	if err := j.expire(); err != nil {
+		return err
 	}
 	j.report()
 	return nil

@@ -78,14 +78,16 @@ func (j *OuterJoin) processRows(port int, b *vector.Batch, keys *rowkey.Keys, ou
 	if j.needed(port) {
 		notes = own.rows.Notes()
 	}
+	stored := 0
 	for i, n := range j.partners {
 		shown := l.shown(n)
-		if notes != nil {
-			if note := &notes[added[i]]; *note == 0 {
+		if notes != nil && own.slots[i] != state.None { // else it was forgotten
+			if note := &notes[added[stored]]; *note == 0 {
 				*note = partnerNote(n, shown)
 			} else {
 				shown = *note&noteOut != 0
 			}
+			stored++
 		}
 		if shown {
 			j.out = append(j.out, int32(i))
