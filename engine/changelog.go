@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -40,6 +41,9 @@ func (c *Changelog) Next(ctx context.Context) (*vector.Batch, error) {
 	// The query says better than the stream why there is no more.
 	if failed := c.query.Wait(ctx); failed != nil {
 		return nil, failed
+	}
+	if c.query.durable && errs.CodeOf(err) == errs.Canceled {
+		err = io.EOF // it was stopped, to go on another time
 	}
 	c.ended = err == io.EOF
 	return nil, err

@@ -29,10 +29,23 @@ type Config struct {
 	// FlushRows is the largest number of source rows between two marks; 0 means 65536.
 	FlushRows int
 	// StateDir is a directory, made if it is not there, in which permanent catalogs,
-	// databases, tables and views outlive the engine. One engine at a time can have it.
-	// Without one they end with the engine. Open restores them with the connectors and
-	// functions of this Config. Temporary objects and what a session SETs always end.
+	// databases, tables and views outlive the engine, and the state of queries. One engine
+	// at a time can have it. Without one they end with the engine. Open restores them with
+	// the connectors and functions of this Config. Temporary objects and what a session
+	// SETs always end.
+	//
+	// An INSERT or statement set that is executed again goes on from its last checkpoint,
+	// a SELECT only if 'pipeline.name' names it: see Query.Job.
 	StateDir string
+	// CheckpointInterval is the time between two checkpoints of a query that keeps its
+	// state; 0 means 10 s, and more when they are expensive.
+	CheckpointInterval time.Duration
+	// StateMemory is about the number of bytes that the state of a query may take in
+	// memory when it is kept in the state directory; 0 means no limit.
+	StateMemory int64
+	// Savepoint is a folder with a savepoint, with which queries begin that have no state
+	// yet; "" means none.
+	Savepoint string
 	// Clock is where processing time comes from; nil means the system's clock.
 	Clock Clock
 	// Connectors are known besides the built-in ones: filesystem, datagen, print
@@ -81,6 +94,8 @@ func (c Config) Validate() error {
 	check(c.Parallelism >= 0 && c.Parallelism <= 256, "Parallelism is %d, want 0 to 256", c.Parallelism)
 	check(c.BatchSize >= 0 && c.BatchSize <= 1<<20, "BatchSize is %d, want 0 to 1048576", c.BatchSize)
 	check(c.FlushInterval >= 0, "FlushInterval is %v, want no negative time", c.FlushInterval)
+	check(c.CheckpointInterval >= 0, "CheckpointInterval is %v, want no negative time", c.CheckpointInterval)
+	check(c.StateMemory >= 0, "StateMemory is %d, want 0 or more", c.StateMemory)
 	check(c.FlushRows >= 0, "FlushRows is %d, want 0 or more", c.FlushRows)
 	problems = append(problems, c.UDF.Limits.Validate(), c.MaxLimits.Validate())
 	for i, n := range c.Connectors {

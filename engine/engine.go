@@ -65,6 +65,9 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.FlushRows > 0 {
 		e.session.Options.FlushRows = cfg.FlushRows
 	}
+	e.session.Options.State.CheckpointInterval = cfg.CheckpointInterval
+	e.session.Options.State.Memory = cfg.StateMemory
+	e.session.Options.State.Savepoint = cfg.Savepoint
 	for _, f := range cfg.Functions {
 		if err := e.RegisterFunction(f); err != nil {
 			return nil, err

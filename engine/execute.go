@@ -15,6 +15,9 @@ import (
 // execute runs one statement. The session is locked while it is planned, not
 // while its query runs.
 func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, error) {
+	if control, ok := stmt.(*parse.JobControl); ok {
+		return e.controlJob(ctx, control)
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -75,12 +78,12 @@ func (e *Engine) createTable(ctx context.Context, stmt *parse.CreateTable) (*Que
 }
 
 // start plans a statement and runs it.
-func (e *Engine) start(ctx context.Context, statement string, stmt parse.Statement) (*Query, error) {
+func (e *Engine) start(ctx context.Context, statement string, stmt sqlText) (*Query, error) {
 	p, err := plan.Build(ctx, stmt, e.session, plan.Options{})
 	if err != nil {
 		return nil, err
 	}
-	q := &Query{statement: statement}
+	q := &Query{statement: statement, name: e.jobName(p, stmt)}
 	for _, root := range p.Roots {
 		if sink, ok := root.(*plan.Sink); ok {
 			q.targets = append(q.targets, target(sink))
@@ -98,6 +101,8 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 		return nil, err
 	}
 	o := e.session.Options
+	durable := e.durable(p, q.name, stmt)
+	q.durable = durable.Dir != ""
 	// The query outlives the call that starts it: ctx bounds the planning only.
 	j, err := job.Start(context.WithoutCancel(ctx), graph, job.Config{
 		Parallelism:   o.Parallelism,
@@ -106,11 +111,19 @@ func (e *Engine) start(ctx context.Context, statement string, stmt parse.Stateme
 		FlushRows:     o.FlushRows,
 		Clock:         e.cfg.Clock,
 		Hooks:         e.cfg.Hooks,
+
+		CheckpointInterval: o.State.CheckpointInterval,
+		Durable:            durable,
 	})
 	if err != nil {
 		return nil, err
 	}
 	q.job = &running{j}
+	past := j.Recovery()
+	q.notices = notices(q.name, durable.Dir, past)
+	if out, ok := collect.(*channel.Output); ok && past.Complete {
+		out.End(nil)
+	}
 	e.queries[q] = struct{}{}
 	go func() {
 		_ = j.Wait() // the owner of the query sees the error

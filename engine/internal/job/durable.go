@@ -112,12 +112,22 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 			r.db.Discard(c.ID)
 		}
 	}
-	for _, n := range g.Nodes {
-		if n.Source != nil && !n.Source.Replayable() && r.begun(n.ID) {
-			r.Lost = append(r.Lost, n.Name)
-		}
+	r.Complete = r.Complete && !changes.Differ()
+	if !r.Complete {
+		r.Lost = lost(g, r.record)
 	}
 	return r, nil
+}
+
+// lost names the sources of which rows since a checkpoint cannot be read again.
+func lost(g *exec.Graph, r *record) []string {
+	var names []string
+	for _, n := range g.Nodes {
+		if n.Source != nil && !n.Source.Replayable() && r.begun(n.ID) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // identity is the job's name, and where it is.
@@ -132,8 +142,8 @@ func identity(d Durable) string {
 }
 
 // begun reports whether a part of a source was read and not finished.
-func (r *recovery) begun(source string) bool {
-	for _, s := range r.record.Sources {
+func (r *record) begun(source string) bool {
+	for _, s := range r.Sources {
 		for _, p := range s.Splits {
 			if s.ID == source && !p.Finished {
 				return true
