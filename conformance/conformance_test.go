@@ -21,6 +21,10 @@
 //	----
 //	+I 5
 //
+// Between the rows may stand how far event time is, "bid watermark 00:00:10", for a table
+// with WATERMARK FOR ts AS SOURCE_WATERMARK(), and processing time that passes, "clock 5s":
+// it stands still otherwise, and every run begins at 2020-01-01 12:00:00.
+//
 // Every run is repeated at several batch sizes, degrees of parallelism and
 // schedules; a schedule is a seed that stands for an order in which everything
 // happens (WEIR_SOAK=1 tries many more). The rows shown are those of batch size 1, parallelism 1 and one row
@@ -112,6 +116,7 @@ type testRun struct {
 	events      []scenario.Event
 	fold, types bool
 	vary        bool
+	timed       bool // processing time passes
 	gap         string
 }
 
@@ -134,11 +139,16 @@ func (r *testRun) parse(d *datadriven.TestData) error {
 	for _, t := range r.tables {
 		names = append(names, regexp.QuoteMeta(t.Name))
 	}
-	isEvent := regexp.MustCompile(`^(` + strings.Join(names, "|") + `)\s+([+-][IUD].*)`)
+	isEvent := regexp.MustCompile(`^(` + strings.Join(names, "|") + `)\s+([+-][IUD].*|watermark .*)`)
+	isClock := regexp.MustCompile(`^clock\s+(\S+)\s*$`)
 	var sql strings.Builder
 	for line := range strings.Lines(d.Input) {
 		if m := isEvent.FindStringSubmatch(line); m != nil {
 			r.events = append(r.events, scenario.Event{Table: m[1], Row: strings.TrimSpace(m[2])})
+			continue
+		}
+		if m := isClock.FindStringSubmatch(line); m != nil {
+			r.events, r.timed = append(r.events, scenario.Event{Row: m[1]}), true
 			continue
 		}
 		sql.WriteString(line)
@@ -209,6 +219,9 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 		return base.text
 	}
 	for _, v := range all[1:] {
+		if r.timed && v.schedule != nil {
+			continue // a schedule has but one time
+		}
 		got := r.execute(t, v, base.schema)
 		if got.err != base.err {
 			t.Errorf("%s: %v: got error %q, else %q", d.Pos, v, got.err, base.err)
@@ -283,7 +296,7 @@ func (r *testRun) result(ctx context.Context, v variant, schema sqltype.Schema) 
 		return nil, err
 	}
 	for _, e := range r.events {
-		if err := s.Feed(ctx, e.Table, e.Row); err != nil {
+		if err := s.Take(ctx, e); err != nil {
 			return nil, err
 		}
 	}

@@ -93,3 +93,17 @@ func AppendValue(c *vector.ColumnBuilder, t sqltype.Type, text string) error {
 	}
 	return nil
 }
+
+// ParseTime reads a time such as 00:00:10, of 1970-01-01, or 2020-01-01 00:00:10, as
+// milliseconds since 1970. It may stand in quotes.
+func ParseTime(text string) (int64, error) {
+	text = strings.Trim(text, "'")
+	if !strings.Contains(text, "-") {
+		text = epoch + text
+	}
+	v, ok := sqltype.ParseTimestamp([]byte(text), 3)
+	if !ok {
+		return 0, fmt.Errorf("%q is no time", text)
+	}
+	return v, nil
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -175,8 +176,16 @@ func (r *Run) drain(ctx context.Context, log *engine.Changelog) {
 	}
 }
 
-// Feed adds a row, written as "+I 1 'a b' NULL", to a table.
+// Feed adds a row, written as "+I 1 'a b' NULL", to a table, or a watermark as
+// "watermark 00:00:10" to one with SOURCE_WATERMARK().
 func (s *Session) Feed(ctx context.Context, name, row string) error {
+	if at, ok := strings.CutPrefix(row, "watermark "); ok {
+		w, err := rows.ParseTime(strings.TrimSpace(at))
+		if err != nil {
+			return err
+		}
+		return s.feed(ctx, s.tables[name], input{watermark: w})
+	}
 	return s.FeedFunc(ctx, name, func(b *vector.Builder, schema sqltype.Schema) error {
 		return rows.ParseRow(b, schema, row)
 	})
@@ -195,8 +204,11 @@ func (s *Session) FeedFunc(ctx context.Context, name string, build func(*vector.
 	if err := build(b, t.schema); err != nil {
 		return fmt.Errorf("a row for table %s: %w", name, err)
 	}
-	row := b.Finish()
-	t.update(func() { t.in = append(t.in, row) })
+	return s.feed(ctx, t, input{row: b.Finish()})
+}
+
+func (s *Session) feed(ctx context.Context, t *table, in input) error {
+	t.update(func() { t.in = append(t.in, in) })
 	if s.stepwise {
 		return s.Sync(ctx)
 	}

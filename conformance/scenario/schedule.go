@@ -3,14 +3,28 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/weirdb/weir/engine"
 	"github.com/weirdb/weir/engine/enginetest"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
-// Event is a row that arrives at a table.
+// Event is a row or a watermark that arrives at a table, see Feed; without a table it is
+// processing time that passes, such as "5s".
 type Event struct{ Table, Row string }
+
+// Take feeds the event, or lets time pass.
+func (s *Session) Take(ctx context.Context, e Event) error {
+	if e.Table != "" {
+		return s.Feed(ctx, e.Table, e.Row)
+	}
+	d, err := time.ParseDuration(e.Row)
+	if err != nil {
+		return err
+	}
+	return s.Pass(ctx, d)
+}
 
 // RunScheduled runs a query over the events on one goroutine, in an order that the
 // schedule's seed decides, with state that is never kept in memory and with checks

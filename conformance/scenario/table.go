@@ -69,10 +69,16 @@ type table struct {
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when one of the following changes
-	in      []*vector.Batch
+	in      []input
 	ended   bool
 	readers []*reader
 	out     []rows.Row
+}
+
+// input is a row, or a watermark of a table that has SOURCE_WATERMARK().
+type input struct {
+	row       *vector.Batch // nil: the watermark
+	watermark int64         // in milliseconds since 1970
 }
 
 func newTable(t Table) *table { return &table{Table: t, changed: make(chan struct{})} }
@@ -158,6 +164,7 @@ type source struct{ t *table }
 
 func (s source) Mode() sqltype.ChangelogMode { return s.t.Mode }
 func (s source) Replayable() bool            { return true }
+func (s source) Timed() bool                 { return true }
 
 // Bounded reports whether all rows are there: a table that is still fed may have
 // none for long.
@@ -183,28 +190,41 @@ func (s source) Open(_ context.Context, _ connector.Split, scan connector.Scan, 
 type reader struct {
 	t    *table
 	cols []int
-	at   int // rows given
+	at   int // what was given of the table's input
+
+	watermark int64
+	timed     bool
 }
+
+// Watermark is the last one before what was not given yet.
+func (r *reader) Watermark() (int64, bool) { return r.watermark, r.timed }
 
 func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.Batch, error) {
 	t := r.t
 	if !t.await(ctx, func() bool { return r.at < len(t.in) || t.ended }) {
 		return nil, nil
 	}
-	var in []*vector.Batch
+	var in []input
 	t.update(func() {
 		in = t.in[r.at:min(r.at+limit, len(t.in))]
+		if i := slices.IndexFunc(in, func(i input) bool { return i.row == nil }); i >= 0 {
+			in = in[:i+1] // a watermark ends the batch
+		}
 		r.at += len(in)
 	})
 	if len(in) == 0 {
 		return nil, io.EOF
 	}
 	b := vector.NewBuilder(p, t.schema.Project(r.cols).Kinds())
-	for _, row := range in {
-		for i, c := range r.cols {
-			b.Col(i).AppendFrom(row.Col(c), 0)
+	for _, next := range in {
+		if next.row == nil {
+			r.watermark, r.timed = next.watermark, true
+			break
 		}
-		b.EndRow(row.Kind(0))
+		for i, c := range r.cols {
+			b.Col(i).AppendFrom(next.row.Col(c), 0)
+		}
+		b.EndRow(next.row.Kind(0))
 	}
 	return b.Finish(), nil
 }

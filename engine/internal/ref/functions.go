@@ -35,7 +35,7 @@ type definition func(c call) (any, error)
 var definitions = sync.OnceValue(func() map[string]definition {
 	all := map[string]definition{}
 	for _, group := range []map[string]definition{
-		conditions(), comparisons(), numbers(), texts(), searches(), patterns(), times(), clocks(), hashes(), charsets(), nested(),
+		conditions(), comparisons(), numbers(), texts(), searches(), patterns(), times(), clocks(), watermarkFunctions(), hashes(), charsets(), nested(),
 	} {
 		maps.Copy(all, group)
 	}
