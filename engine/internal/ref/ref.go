@@ -30,8 +30,11 @@ type Tables func(n *plan.Scan) ([]Row, error)
 // Input is what a plan is evaluated on.
 type Input struct {
 	Tables Tables
-	Now    time.Time      // of the clock, which stands still
-	Zone   *time.Location // of the session, where the plan does not say it yet; nil is UTC
+	// Told are the watermarks that the source of a table with SOURCE_WATERMARK() said, in
+	// order; nil: none.
+	Told func(n *plan.WatermarkAssigner) []Told
+	Now  time.Time      // of the clock, which stands still
+	Zone *time.Location // of the session, where the plan does not say it yet; nil is UTC
 }
 
 // Result is what a root of a plan comes to. When rows alone do not decide it, as with a
@@ -165,6 +168,8 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return e.values(n)
 	case *plan.Calc:
 		return e.calc(n, ins[0])
+	case *plan.WatermarkAssigner:
+		return e.watermarks(n, ins[0])
 	case *plan.Union:
 		return union(n, ins), nil
 	case *plan.Expand:
