@@ -17,6 +17,8 @@ type exprBinder struct {
 	clause string // where the expression stands, for messages
 	// aggs collects aggregates; nil: the clause can have none.
 	aggs *grouping
+	// overs collects calls with OVER; nil: the clause can have none.
+	overs *overs
 	// aliases are names of the SELECT list, which the clause does not know.
 	aliases map[string]bool
 	// outer are the columns of the query around a subquery, or nil. Those of scope
@@ -353,7 +355,7 @@ func (x *exprBinder) cast(e *parse.Cast) (expr.Expr, error) {
 // function binds a call by name: of an aggregate or a scalar function.
 func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	if e.Over != nil {
-		return nil, unsupported(e.At, "OVER is")
+		return x.over(e)
 	}
 	name := strings.ToUpper(e.Name.Last().Value)
 	scalar, aggregate := x.b.session.FunctionOf(e.Name)

@@ -128,6 +128,12 @@ func (v *verifier) node() {
 	case *plan.Sort:
 		v.gathered(n.Input, nil)
 		v.complete(n.Input, n.InputAppendOnly)
+	case *plan.Rank:
+		v.columns(n.Partition, n.Input.Schema())
+		v.gathered(n.Input, n.Partition)
+		if n.Strategy != plan.RankReplacing {
+			v.complete(n.Input, n.Strategy < plan.RankReplacing)
+		}
 	case *plan.Limit:
 		v.gathered(n.Input, nil)
 		v.that(n.Input.Traits().Mode.InsertOnly(), "input changes")

@@ -20,12 +20,6 @@ type item struct {
 
 // selectBlock binds one SELECT, with the ORDER BY behind it.
 func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered, error) {
-	switch {
-	case s.Qualify != nil:
-		return ordered{}, unsupported(s.Qualify.Pos(), "QUALIFY is")
-	case len(s.Windows) > 0:
-		return ordered{}, unsupported(s.Windows[0].Name.At, "the WINDOW clause is")
-	}
 	in, sc, err := b.from(s.From)
 	if err != nil {
 		return ordered{}, err
@@ -37,8 +31,8 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if err != nil {
 		return ordered{}, err
 	}
-	g := &grouping{input: in, scope: sc, values: values}
-	items, err := b.items(s, sc, g)
+	g, ov := &grouping{input: in, scope: sc, values: values}, &overs{windows: s.Windows}
+	items, err := b.items(s, sc, g, ov)
 	if err != nil {
 		return ordered{}, err
 	}
@@ -60,7 +54,11 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 		}
 	}
 	width := len(items)
-	x := &exprBinder{b: b, scope: sc, clause: "ORDER BY", aggs: g}
+	qualify, err := b.qualify(s, sc, items, g, ov)
+	if err != nil {
+		return ordered{}, err
+	}
+	x := &exprBinder{b: b, scope: sc, clause: "ORDER BY", aggs: g, overs: ov}
 	items, keys, err := x.orderBy(order, items)
 	if err != nil {
 		return ordered{}, err
@@ -74,6 +72,15 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 		if n, err = g.plan(s, items, &having); err != nil {
 			return ordered{}, err
 		}
+		if err = ov.group(g); err == nil && qualify != nil {
+			qualify, err = g.over(qualify, "QUALIFY")
+		}
+		if err != nil {
+			return ordered{}, err
+		}
+	}
+	if len(ov.calls) > 0 {
+		n, having = ov.below(n, items, having, qualify)
 	}
 	exprs, names := itemExprs(items)
 	n = newCalc(n, having, exprs, names, s.At)
@@ -96,8 +103,8 @@ func aliases(s *parse.Select) map[string]bool {
 }
 
 // items binds the SELECT list. Aggregates are collected in g.
-func (b *binder) items(s *parse.Select, sc *scope, g *grouping) ([]item, error) {
-	x := &exprBinder{b: b, scope: sc, clause: "SELECT", aggs: g, aliases: aliases(s), values: g.values}
+func (b *binder) items(s *parse.Select, sc *scope, g *grouping, ov *overs) ([]item, error) {
+	x := &exprBinder{b: b, scope: sc, clause: "SELECT", aggs: g, overs: ov, aliases: aliases(s), values: g.values}
 	var out []item
 	for _, it := range s.Items {
 		if it.Star {
@@ -339,6 +346,9 @@ func (g *grouping) over(e expr.Expr, clause string) (expr.Expr, error) {
 	case *expr.Column:
 		if e.Index < 0 {
 			return g.groupingValue(g.calls[-1-e.Index])
+		}
+		if e.Index >= overColumn {
+			return e, nil
 		}
 		if i := e.Index - len(g.scope.fields); i >= 0 {
 			return &expr.Column{Index: g.width() + i, Name: g.aggNames[i], T: e.T, At: e.At}, nil

@@ -43,6 +43,8 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, true
 	case *Normalize:
 		n.EmitUpdateBefore, inputs = need, false
+	case *Rank:
+		n.EmitUpdateBefore, inputs = need, n.Strategy != RankReplacing
 	case *Join:
 		inputs = !n.Upsert
 	case *SetOperation, *Sort, *ToChangelog:

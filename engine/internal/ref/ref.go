@@ -176,6 +176,8 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return expand(n, ins[0]), nil
 	case *plan.Sort:
 		return sorted(n, ins[0]), nil
+	case *plan.Rank:
+		return ranked(n, ins[0]), nil
 	case *plan.SetOperation:
 		return setOperation(n, ins[0], ins[1]), nil
 	case *plan.Aggregate:

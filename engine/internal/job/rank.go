@@ -1,0 +1,45 @@
+package job
+
+import (
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/op"
+	"github.com/weirdb/weir/engine/internal/plan"
+)
+
+// rank is the operator that does the work of a Rank by its strategy.
+func rank(n *plan.Rank) exec.Operator {
+	types := n.Input.Schema().Types()[:n.Width()]
+	var order []op.SortKey
+	for _, k := range n.Order {
+		order = append(order, op.SortKey(k))
+	}
+	one := op.DeduplicateSpec{Types: types, Key: n.Partition, Order: order, Last: n.KeepsLast(), OmitBefore: !n.EmitUpdateBefore}
+	spec := op.RankSpec{
+		Types:      types,
+		Partition:  n.Partition,
+		Order:      order,
+		Function:   op.RankFunction(n.Function),
+		From:       n.From,
+		To:         n.To,
+		ToColumn:   n.ToColumn,
+		Identity:   n.Identity,
+		Number:     n.Number,
+		InPlace:    n.InPlace(),
+		OmitBefore: !n.EmitUpdateBefore,
+	}
+	switch n.Strategy {
+	case plan.RankArrival:
+		return op.NewFirstRows(spec)
+	case plan.RankFirstInTime:
+		return op.NewFirstInTime(one, n.Watermark)
+	case plan.RankOne:
+		return op.NewDeduplicate(one)
+	case plan.RankAppend:
+		spec.Input = op.RankAppend
+	case plan.RankReplacing:
+		spec.Input = op.RankReplacing
+	case plan.RankUpdating:
+		spec.Input = op.RankUpdating
+	}
+	return op.NewRank(spec)
+}

@@ -1,0 +1,90 @@
+package ref
+
+import (
+	"math"
+	"slices"
+
+	"github.com/weirdb/weir/engine/internal/plan"
+)
+
+// ranked numbers the rows of each partition. Which of different rows that are equal in
+// the order has which number is open for ROW_NUMBER: then of the rows only the columns
+// of partition and order are sure, and without a number to show not even how many there
+// are of each, when a bound stands between them.
+func ranked(n *plan.Rank, in table) table {
+	width := n.Width()
+	out := after(len(n.Schema()), in)
+	copy(out.open, in.open)
+	var by []int
+	for _, k := range n.Order {
+		by = append(by, k.Column)
+	}
+	if in.opensColumns(n.Partition) || in.opensColumns(by) {
+		out.some = true
+	}
+	keys := n.Schema().Project(n.Partition).Types()
+	parts, names := map[string][]Row{}, []string{}
+	for _, r := range in.rows {
+		k := Key(keys, project(r, n.Partition))
+		if parts[k] == nil {
+			names = append(names, k)
+		}
+		parts[k] = append(parts[k], r)
+	}
+	types := n.Schema().Types()[:width]
+	ties := false
+	for _, name := range names {
+		rows := parts[name]
+		slices.SortStableFunc(rows, func(a, b Row) int { return inOrder(n.Order, a, b) })
+		var number, group, dense int64
+		for i, r := range rows {
+			r = r[:width]
+			number++
+			switch {
+			case i == 0 || inOrder(n.Order, rows[i-1], r) != 0:
+				group = number
+				dense++
+			case Key(types, rows[i-1][:width]) != Key(types, r):
+				ties = true
+			}
+			rank := number
+			switch n.Function {
+			case plan.RankWithGaps:
+				rank = group
+			case plan.DenseRank:
+				rank = dense
+			}
+			to := n.To
+			if n.ToColumn >= 0 {
+				to = math.MinInt64
+				if v, ok := r[n.ToColumn].(int64); ok {
+					to = v
+				}
+			}
+			if rank < n.From || rank > to {
+				continue
+			}
+			if n.Number {
+				r = append(slices.Clone(r), rank)
+			}
+			out.rows = append(out.rows, r)
+		}
+	}
+	if !ties || n.Function != plan.RowNumber {
+		return out
+	}
+	if n.From > 1 || n.To < math.MaxInt64 || n.ToColumn >= 0 {
+		// The order decides which rows there are: of them the columns by which they are
+		// ordered are sure.
+		for c := range out.open {
+			out.open[c] = out.open[c] || !slices.Contains(n.Partition, c) && !slices.Contains(by, c) && (!n.Number || c < width)
+		}
+	} else if n.Number {
+		out.open[width] = true
+	}
+	out.ordered(in)
+	if n.KeepsLast() {
+		out.unordered = true
+	}
+	return out
+}
