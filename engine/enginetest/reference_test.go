@@ -481,7 +481,10 @@ func (c *trial) blame(ctx context.Context) string {
 	return "the plan is right, an operator is not"
 }
 
-var onlySeed = flag.Uint64("seed", 0, "run the random query of this seed alone")
+var (
+	onlySeed  = flag.Uint64("seed", 0, "run the random query of this seed alone")
+	firstSeed = flag.Uint64("from", 1, "run random queries from this seed on")
+)
 
 // A seed stands for tables, their histories, a query and the order of schedules. A
 // case that fails is printed as small as it could be made, for a file below
@@ -491,19 +494,20 @@ func TestRandomQueriesAgreeWithTheReference(t *testing.T) {
 	var next, skipped, full, marks, several atomic.Int64
 	switch {
 	case *onlySeed > 0:
-		n = *onlySeed
-		next.Store(int64(n) - 1)
+		n, *firstSeed = 1, *onlySeed
 	case os.Getenv("WEIR_SOAK") != "":
 		n = 20_000
 	case testing.Short():
 		n = 60
 	}
+	next.Store(int64(*firstSeed) - 1)
+	last := *firstSeed - 1 + n
 	for range runtime.GOMAXPROCS(0) {
 		t.Run("worker", func(t *testing.T) {
 			t.Parallel()
 			for !t.Failed() {
 				seed := uint64(next.Add(1))
-				if seed > n {
+				if seed > last {
 					return
 				}
 				c := newTrial(seed)

@@ -272,8 +272,8 @@ func inferRound(args []Arg) ([]sqltype.Type, sqltype.Type, error) {
 		}
 		coerced = append(coerced, sqltype.IntType)
 		v, known := args[1].Value.(int64)
-		if !known && ret.ID == sqltype.Decimal {
-			return coerced, ret, nil
+		if !known && ret.ID == sqltype.Decimal { // 9.5 may become 10.0
+			return coerced, sqltype.DecimalOf(min(maxDecimal, ret.Precision+1), ret.Scale), nil
 		}
 		digits = min(max(v, -maxRound), maxRound)
 	}

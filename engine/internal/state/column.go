@@ -219,6 +219,14 @@ func (c *fixed[T]) store(v *vector.Vector, rows, at []int32) {
 		}
 	}
 	c.storeNulls(v, rows, at)
+	if v.Valid() != nil {
+		var zero T
+		for _, p := range at { // whatever stands where v is NULL would be saved
+			if c.isNull(p) {
+				dst[p] = zero
+			}
+		}
+	}
 }
 
 func (c *fixed[T]) differ(v *vector.Vector, rows, at []int32, diff []bool) {
