@@ -13,7 +13,7 @@ func (r *Rows) replace(b *vector.Batch) {
 	for i, id := range a.id {
 		r.counts[id] = int64(i) // where the last change is, for now
 	}
-	made, rows, ids := a.pick, a.pickRow[:0], a.pickID[:0]
+	made, rows, ids, slots := a.pick, a.pickRow[:0], a.pickID[:0], a.pickSlot[:0]
 	for i, id := range a.id {
 		stored := len(made) > 0 && made[0] == int32(i)
 		if stored {
@@ -27,15 +27,23 @@ func (r *Rows) replace(b *vector.Batch) {
 		default:
 			r.counts[id] = 1
 			if !stored {
-				rows, ids = append(rows, a.row[i]), append(ids, id)
+				rows, ids, slots = append(rows, a.row[i]), append(ids, id), append(slots, a.slot[i])
 			}
 		}
 	}
-	a.pickRow, a.pickID = rows, ids
+	a.pickRow, a.pickID, a.pickSlot = rows, ids, slots
 	if len(ids) > 0 {
+		if r.sorted != nil {
+			for i, id := range ids {
+				r.sorted.remove(slots[i], id)
+			}
+		}
 		for i, c := range r.cols {
 			c.zero(ids)
 			c.store(b.Col(i), rows, ids)
+		}
+		if r.sorted != nil {
+			r.sorted.add(slots, ids)
 		}
 	}
 	r.bury()
