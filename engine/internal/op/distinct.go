@@ -234,7 +234,9 @@ func (d *distinct) settle(rt *exec.Runtime) {
 			}
 		}
 	}
-	rt.Inconsistent(negative)
+	if d.expiry == nil {
+		rt.Inconsistent(negative)
+	}
 	gone := d.slots[:0]
 	for i, s := range held {
 		if !d.mask[i] {

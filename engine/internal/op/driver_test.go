@@ -18,6 +18,7 @@ type driver struct {
 	sizes []int    // of the batches emitted
 	rows  []string // of them
 	quiet bool     // only the sizes are noted
+	now   int64
 }
 
 func newDriver(t testing.TB, o exec.Operator, err error) *driver {
@@ -26,7 +27,7 @@ func newDriver(t testing.TB, o exec.Operator, err error) *driver {
 		t.Fatal(err)
 	}
 	d := &driver{op: o, pool: vector.NewPool(), store: state.NewStore(state.Options{})}
-	rt := exec.NewRuntime(d.pool, d.store, func() int64 { return 0 }, nil, nil)
+	rt := exec.NewRuntime(d.pool, d.store, func() int64 { return d.now }, nil, nil)
 	if err := o.Open(context.Background(), rt); err != nil {
 		t.Fatal(err)
 	}

@@ -30,6 +30,9 @@ func newGroupExpiry(keep Retention, p *aggregatePlan) *groupExpiry {
 	for _, d := range p.distincts {
 		d.expiry = &distinctExpiry{expiry: newExpiry(keep, d.layout, len(d.feeds)+1), of: d, groups: g, enc: rowkey.NewEncoder(p.keys)}
 	}
+	for _, m := range p.multisets {
+		m.forgets = true
+	}
 	for _, l := range p.logs {
 		l.forgets = true
 	}

@@ -155,7 +155,7 @@ func (s *joinSide) open(rt *exec.Runtime, name string, opt state.RowsOptions) {
 	}
 	if s.expiry != nil {
 		opt.Indexed = true // rows are taken away when they are forgotten
-		s.expiry.open(rt, name)
+		s.expiry.open(rt, s, name)
 	}
 	s.counted = opt.Indexed && !opt.Replacing
 	s.rows = rt.State.Rows(name, s.layout, opt)

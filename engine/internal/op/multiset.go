@@ -22,6 +22,8 @@ type multiset struct {
 	slots []state.Slot
 	ids   []state.RowID
 	at    []state.Slot
+
+	forgets bool // values may have been forgotten and are taken away all the same
 }
 
 func newMultiset(kind vector.Kind, keys rowkey.Layout) *multiset {
@@ -99,7 +101,9 @@ func (m *multiset) refresh(rt *exec.Runtime, groups *state.Values, keys []*vecto
 		m.store(rt.Pool, groups, m.greatest, held, m.rows.Last)
 	}
 	if n := m.rows.Negative(); n != m.negative {
-		rt.Inconsistent(n - m.negative)
+		if !m.forgets {
+			rt.Inconsistent(n - m.negative)
+		}
 		m.negative = n
 	}
 	return nil

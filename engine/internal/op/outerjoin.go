@@ -37,9 +37,10 @@ const (
 // row has a count of partners of its own.
 type OuterJoin struct {
 	joinPairs
-	name  JoinKind
-	byRow bool // there is a residual condition, or rows are forgotten
-	lone  [2]*loneRows
+	name    JoinKind
+	byRow   bool // there is a residual condition, or rows are forgotten
+	forgets bool
+	lone    [2]*loneRows
 
 	partners []int64 // by row of a batch
 	out      []int32 // rows of a batch that are out
@@ -82,8 +83,8 @@ func NewOuterJoin(kind JoinKind, spec JoinSpec) (*OuterJoin, error) {
 		return nil, err
 	}
 	// What is forgotten must not turn rows of the other side: each knows for itself.
-	byRow := spec.Residual != nil || spec.Left.Retention.Set() || spec.Right.Retention.Set()
-	j := &OuterJoin{joinPairs: pairs, name: kind, byRow: byRow}
+	forgets := spec.Left.Retention.Set() || spec.Right.Retention.Set()
+	j := &OuterJoin{joinPairs: pairs, name: kind, byRow: spec.Residual != nil || forgets, forgets: forgets}
 	if kind != RightJoin {
 		j.lone[0] = &loneRows{matched: kind == SemiJoin}
 	}

@@ -110,6 +110,9 @@ func (j *OuterJoin) notePartner(port int, b *vector.Batch, out exec.Output) erro
 			step *= kinds[b.Row(int(j.matches.Probe[i]))].Sign()
 		}
 		n := notes[id] + step
+		if j.forgets && notePartners(n) < 0 {
+			n = partnerNote(0, n&noteOut != 0) // the partner that goes was never counted
+		}
 		if turns && (n&noteOut != 0) != l.matched && notePartners(n) > 0 {
 			n ^= noteOut
 			j.rowID, j.count = append(j.rowID, id), append(j.count, j.matches.Count[i])

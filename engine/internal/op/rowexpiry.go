@@ -29,7 +29,7 @@ const (
 )
 
 func newRowExpiry(s *joinSide) *rowExpiry {
-	e := &rowExpiry{side: s, id: append([]int(nil), s.Keys...)}
+	e := &rowExpiry{id: append([]int(nil), s.Keys...)}
 	if s.Replacing {
 		e.id = append(e.id, s.Identity...)
 	} else {
@@ -43,7 +43,8 @@ func newRowExpiry(s *joinSide) *rowExpiry {
 	return e
 }
 
-func (e *rowExpiry) open(rt *exec.Runtime, name string) {
+func (e *rowExpiry) open(rt *exec.Runtime, s *joinSide, name string) {
+	e.side = s
 	e.expiry.open(rt, name+"/expiry")
 	e.rows = rt.State.Values(name+"/ages", e.layout, []vector.Kind{vector.Int64, vector.Int64})
 }
