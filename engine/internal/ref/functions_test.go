@@ -160,7 +160,7 @@ func (c trialCall) argument(name, word string, same sqltype.ID) expr.Expr {
 		return is(sqltype.Date)
 	case "TIME":
 		return is(sqltype.Time)
-	case "TIMESTAMP":
+	case "TIMESTAMP", "ROWTIME":
 		return is(sqltype.Timestamp, sqltype.TimestampLTZ)
 	case "INTERVAL":
 		return is(sqltype.IntervalDay, sqltype.IntervalMonth)
