@@ -58,6 +58,10 @@ func (q *Query) Job() string { return q.name }
 // Durable reports whether the query's state outlives it, in the state directory.
 func (q *Query) Durable() bool { return q.durable }
 
+// Complete reports whether the query had ended before, in a run whose state was kept: it
+// was not run again.
+func (q *Query) Complete() bool { return q.job != nil && q.job.Recovery().Complete }
+
 // Notices say what one should know of how the query was started: from which checkpoint
 // it goes on, and what is lost by that.
 func (q *Query) Notices() []string { return q.notices }

@@ -338,7 +338,7 @@ func TestFilesExactlyOnce(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	path := k.file("in.csv", strings.Join(in, "\n")+"\n")
+	path := k.file("in.csv", "a,b\n"+strings.Join(in, "\n")+"\n")
 	statement := "INSERT INTO copy SELECT a, b FROM source WHERE b > 0"
 	define := `CREATE TEMPORARY TABLE source (a BIGINT, b BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '` + path + `');
 		CREATE TEMPORARY TABLE copy (a BIGINT, b BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'path' = '` + k.dir + `/out/');

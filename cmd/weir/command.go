@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirdb/weir/cmd/weir/internal/output"
+	"github.com/weirdb/weir/cmd/weir/internal/statecmd"
 	"github.com/weirdb/weir/cmd/weir/internal/udfcmd"
 	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/engine/errs"
 )
 
 // streams are what the program is connected to.
@@ -44,7 +46,7 @@ func run(ctx context.Context, args []string, std streams, signals <-chan os.Sign
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	root.SetArgs(args)
-	root.AddCommand(runCommand(std, signals), sqlCommand(std, signals), explainCommand(std, signals), udfcmd.Command(), versionCommand())
+	root.AddCommand(runCommand(std, signals), sqlCommand(std, signals), explainCommand(std, signals), udfcmd.Command(), statecmd.Command(), versionCommand())
 	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
@@ -53,7 +55,7 @@ func run(ctx context.Context, args []string, std streams, signals <-chan os.Sign
 		return exitFailed
 	}
 	fmt.Fprintf(std.err, "weir: %s\n", err)
-	if errors.As(err, new(*udfcmd.Failed)) {
+	if errors.As(err, new(*udfcmd.Failed)) || errors.As(err, new(*errs.Error)) {
 		return exitFailed
 	}
 	if !errors.As(err, new(inputError)) {
@@ -69,6 +71,9 @@ type settings struct {
 	batchSize     int
 	flushInterval time.Duration
 	state         string
+	checkpoints   time.Duration
+	savepoint     string
+	stopInto      string
 	moduleCache   string
 }
 
@@ -79,12 +84,16 @@ func (s *settings) register(cmd *cobra.Command) {
 	f.IntVar(&s.batchSize, "batch-size", 0, "rows that move at a time; 1 gives the changelog row by row (0: 8192)")
 	f.DurationVar(&s.flushInterval, "flush-interval", 0, "longest time until a change is seen (0: 20ms)")
 	f.StringVar(&s.moduleCache, "module-cache", "", "directory for functions that have been compiled; none: no cache (default: in the user's cache directory)")
-	f.StringVar(&s.state, "state", "", "directory in which tables and views are kept from one run to the next")
+	f.StringVar(&s.state, "state", "", "directory in which tables, views and the state of INSERTs are kept from one run to the next")
+	f.DurationVar(&s.checkpoints, "checkpoint-interval", 0, "time between checkpoints, with --state (0: 10s, and more when they are expensive)")
+	f.StringVar(&s.savepoint, "from-savepoint", "", "folder of the savepoint that the query begins with, with --state")
+	f.StringVar(&s.stopInto, "stop-savepoint", "", "new folder for a savepoint of the query that a signal stops, with --state")
 }
 
 func (s *settings) config(std streams) engine.Config {
 	return engine.Config{
 		Parallelism: s.parallel, BatchSize: s.batchSize, FlushInterval: s.flushInterval, StateDir: s.state,
+		CheckpointInterval: s.checkpoints, Savepoint: s.savepoint,
 		UDF: modules(s.moduleCache, std.err),
 	}
 }
@@ -97,6 +106,10 @@ func (s *settings) check() (output.Format, error) {
 		return "", errors.New("--batch-size must not be negative")
 	case s.flushInterval < 0:
 		return "", errors.New("--flush-interval must not be negative")
+	case s.checkpoints < 0:
+		return "", errors.New("--checkpoint-interval must not be negative")
+	case s.state == "" && (s.checkpoints > 0 || s.savepoint != "" || s.stopInto != ""):
+		return "", errors.New("--checkpoint-interval, --from-savepoint and --stop-savepoint need --state")
 	}
 	return output.ParseFormat(s.output)
 }
@@ -124,7 +137,7 @@ the current directory.`,
 			if err != nil {
 				return err
 			}
-			return runScripts(cmd.Context(), set.config(std), format, std, signals, []script{s})
+			return runScripts(cmd.Context(), set, format, std, signals, []script{s})
 		},
 	}
 	set.register(cmd)
@@ -143,7 +156,7 @@ func sqlCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runScripts(cmd.Context(), set.config(std), format, std, signals, scriptsOf(texts))
+			return runScripts(cmd.Context(), set, format, std, signals, scriptsOf(texts))
 		},
 	}
 	cmd.Flags().StringArrayVarP(&texts, "execute", "e", nil, "statements to run; may be repeated")
@@ -156,7 +169,7 @@ func sqlCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 
 func explainCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 	var texts []string
-	var format string
+	var format, state string
 	cmd := &cobra.Command{
 		Use:   "explain (FILE.sql | -e SQL)",
 		Short: "Show how queries would run, without running them",
@@ -177,11 +190,12 @@ func explainCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 				}
 				scripts = []script{s}
 			}
-			return explainScripts(cmd.Context(), f, std, scripts)
+			return explainScripts(cmd.Context(), f, state, std, scripts)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&texts, "execute", "e", nil, "statements to explain; may be repeated")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	cmd.Flags().StringVar(&state, "state", "", "state directory: shows what the query would go on from")
 	return cmd
 }
 

@@ -22,6 +22,8 @@ type session struct {
 	format output.Format
 	std    streams
 	stdout *pipe
+	// stopInto is the folder for a savepoint of what a signal stops, or "".
+	stopInto string
 	// stopping is closed at the first signal.
 	stopping chan struct{}
 }
@@ -36,10 +38,11 @@ var (
 const cancelGrace = time.Second
 
 // runScripts runs scripts one after the other and reports what fails.
-func runScripts(ctx context.Context, cfg engine.Config, format output.Format, std streams, signals <-chan os.Signal, scripts []script) error {
+func runScripts(ctx context.Context, set settings, format output.Format, std streams, signals <-chan os.Signal, scripts []script) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	s := &session{format: format, std: std, stdout: &pipe{w: std.out}, stopping: make(chan struct{})}
+	s := &session{format: format, std: std, stdout: &pipe{w: std.out}, stopInto: set.stopInto, stopping: make(chan struct{})}
+	cfg := set.config(std)
 	cfg.Stdin, cfg.Stdout = std.in, s.stdout
 	eng, err := engine.Open(ctx, cfg)
 	if err != nil {
@@ -133,12 +136,15 @@ func (s *session) stopped() bool {
 
 // show waits for a query and shows its rows and counts.
 func (s *session) show(ctx context.Context, q *engine.Query) error {
+	for _, n := range q.Notices() {
+		fmt.Fprintf(s.std.err, "weir: %s\n", n)
+	}
 	ended := make(chan struct{})
 	stop := make(chan error, 1)
 	go func() {
 		select {
 		case <-s.stopping:
-			stop <- q.Stop(ctx)
+			stop <- s.stop(ctx, q)
 		case <-ended:
 			stop <- nil
 		}
@@ -161,7 +167,21 @@ func (s *session) show(ctx context.Context, q *engine.Query) error {
 		rows, to = m.SinkRows, " to "+strings.Join(q.Targets(), ", ")
 	}
 	fmt.Fprintf(s.std.err, "weir: stopped: %s read, %s written%s\n", countRows(m.SourceRows), countRows(rows), to)
+	switch {
+	case q.Durable() && s.stopInto != "":
+		fmt.Fprintf(s.std.err, "weir: the savepoint of job %s is in %s\n", q.Job(), s.stopInto)
+	case q.Durable():
+		fmt.Fprintf(s.std.err, "weir: job %s goes on from here when it is started again\n", q.Job())
+	}
 	return errStopped
+}
+
+// stop ends a query in good order, with a savepoint if that is wanted.
+func (s *session) stop(ctx context.Context, q *engine.Query) error {
+	if s.stopInto != "" && q.Durable() {
+		return q.StopWithSavepoint(ctx, s.stopInto)
+	}
+	return q.Stop(ctx)
 }
 
 // consume reads the query to its end and returns how many rows were shown.
@@ -209,6 +229,7 @@ func (s *session) printer(q *engine.Query) output.Printer {
 // count says how many rows there were, where the output does not show it.
 func (s *session) count(q *engine.Query, rows int64) {
 	switch {
+	case q.Complete(): // a notice has said so
 	case q.Statement() == "INSERT":
 		fmt.Fprintf(s.std.err, "%s written to %s\n", countRows(q.Metrics().SinkRows), strings.Join(q.Targets(), ", "))
 	case q.Statement() == "SELECT" && s.format == output.Table:
@@ -217,8 +238,8 @@ func (s *session) count(q *engine.Query, rows int64) {
 }
 
 // explainScripts shows the plans of the queries in scripts.
-func explainScripts(ctx context.Context, f engine.ExplainFormat, std streams, scripts []script) error {
-	eng, err := engine.Open(ctx, engine.Config{UDF: modules("", std.err)})
+func explainScripts(ctx context.Context, f engine.ExplainFormat, state string, std streams, scripts []script) error {
+	eng, err := engine.Open(ctx, engine.Config{UDF: modules("", std.err), StateDir: state})
 	if err != nil {
 		report(std.err, script{}, err)
 		return errFailed
