@@ -137,6 +137,10 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewWatermarkAssigner(n.Expr, n.Hidden) })
 	case *plan.Union:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
+	case *plan.WindowTable:
+		return c.windowTable(n, inputs)
+	case *plan.WindowAggregate:
+		return c.windowAggregate(n, inputs)
 	case *plan.Limit:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewLimit(n.Offset, n.Count), nil })
 	case *plan.Expand:
@@ -155,8 +159,6 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			spec.Order = append(spec.Order, op.SortKey(k))
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSort(spec), nil })
-	case *plan.Rank:
-		return c.operator(n, inputs, func() (exec.Operator, error) { return rank(n), nil })
 	case *plan.Aggregate:
 		spec := op.AggregateSpec{
 			Input:      n.Input.Schema().Types(),
@@ -167,6 +169,9 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewAggregate(spec) })
 	case *plan.Join:
+		if n.Windowed {
+			return c.windowJoin(n, inputs)
+		}
 		spec := op.JoinSpec{
 			Left:     joinSide(n.Left, n.LeftKeys, n.LeftAppendOnly, n.Upsert, n.LeftUnique),
 			Right:    joinSide(n.Right, n.RightKeys, n.RightAppendOnly, n.Upsert, n.RightUnique),

@@ -47,6 +47,8 @@ func (d deriver) node(n Node) (Node, error) {
 	switch n := n.(type) {
 	case *Aggregate:
 		return n, n.check()
+	case *WindowAggregate:
+		return n, n.check()
 	case *ToChangelog:
 		return n, n.check()
 	case *FromChangelog:
@@ -87,9 +89,11 @@ func derive(n Node) {
 		n.derive(t)
 	case *Sort:
 		n.derive(t)
-	case *Rank:
-		n.derive(t)
 	case *Expand:
+		n.derive(t)
+	case *WindowTable:
+		n.derive(t)
+	case *WindowAggregate:
 		n.derive(t)
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)

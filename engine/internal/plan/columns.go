@@ -75,13 +75,15 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need), need
 	case *Sort:
 		return n.prune(need)
-	case *Rank:
-		return n.prune(need)
 	case *ToChangelog:
 		return n.prune(need)
 	case *FromChangelog:
 		return n.prune(need)
 	case *Expand:
+		return n.prune(need)
+	case *WindowTable:
+		return n.prune(need)
+	case *WindowAggregate:
 		return n.prune(need)
 	case *Limit:
 		in, have := prune(n.Input, need)
@@ -185,6 +187,15 @@ func (n *Join) prune(need []int) Node {
 			right = append(right, c-at)
 		}
 	}
+	if n.Windowed {
+		for i, side := range []*[]int{&left, &right} {
+			start, end := n.WindowBounds(i)
+			*side = append(*side, start, end)
+			if c := n.HiddenColumn(i); c >= 0 {
+				*side = append(*side, c)
+			}
+		}
+	}
 	left, right = union(left), union(right)
 	have := slices.Clone(left)
 	for _, c := range right {
@@ -197,7 +208,8 @@ func (n *Join) prune(need []int) Node {
 	out := &Join{
 		Kind: n.Kind, Left: exactly(n.Left, left), Right: exactly(n.Right, right),
 		LeftKeys: positions(n.LeftKeys, left), RightKeys: positions(n.RightKeys, right), NullSafe: n.NullSafe,
-		Residual: residual, Output: positions(output, have),
+		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows,
+		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
 	out.at = n.at
 	out.describe()

@@ -28,7 +28,9 @@ func checkDeterminism(roots []Node) error {
 		case *Calc:
 			return n.checkDeterminism(needed[n])
 		case *Aggregate:
-			return n.checkDeterminism()
+			return checkAggregates(n.Aggs, n.Input)
+		case *WindowAggregate:
+			return checkAggregates(n.Aggs, n.Input)
 		}
 		return nil
 	}
@@ -55,21 +57,21 @@ func (c *Calc) checkDeterminism(needed bool) error {
 	return nil
 }
 
-// checkDeterminism refuses arguments and conditions of aggregates that are not the same
+// checkAggregates refuses arguments and conditions of aggregates that are not the same
 // when a row is taken away as they were when it was added.
-func (n *Aggregate) checkDeterminism() error {
-	mode := n.Input.Traits().Mode
+func checkAggregates(aggs []*expr.Aggregate, in Node) error {
+	mode := in.Traits().Mode
 	if !mode.Has(updateBefore) && !mode.Has(remove) {
 		return nil
 	}
-	for _, a := range n.Aggs {
+	for _, a := range aggs {
 		es := slices.Clone(a.Args)
 		if a.Filter != nil {
 			es = append(es, a.Filter)
 		}
 		for _, e := range es {
 			if !expr.Deterministic(e) {
-				return errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(n.Input)).
+				return errs.New(errs.Changelog, e.Pos(), "%s gives another result when a row is taken back, and %s", e, why(in)).
 					WithHint("compute it where rows are only added")
 			}
 		}

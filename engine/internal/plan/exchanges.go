@@ -23,12 +23,6 @@ func placeExchanges(n Node) (Node, error) {
 		} else {
 			n.Input = onKeys(n.Input, n.Keys)
 		}
-	case *Rank:
-		if len(n.Partition) == 0 {
-			n.Input = onOneShard(n.Input)
-		} else {
-			n.Input = onKeys(n.Input, n.Partition)
-		}
 	case *Limit:
 		n.Input = onOneShard(n.Input)
 	case *Sort:
@@ -43,6 +37,10 @@ func placeExchanges(n Node) (Node, error) {
 		if len(n.Partition) > 0 {
 			n.Input = onKeys(n.Input, n.Partition)
 		}
+	case *WindowTable:
+		n.placeExchanges()
+	case *WindowAggregate:
+		n.placeExchanges()
 	case *Join:
 		n.placeExchanges()
 	case *SetOperation:
@@ -165,6 +163,10 @@ func distribution(n Node) Distribution {
 	case *SetOperation:
 		return n.Left.Traits().Dist
 	case *Expand:
+		return n.distribution()
+	case *WindowTable:
+		return n.distribution()
+	case *WindowAggregate:
 		return n.distribution()
 	case *Union:
 		d := n.Ins[0].Traits().Dist

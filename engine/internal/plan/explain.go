@@ -175,6 +175,10 @@ func subject(n Node) string {
 		if len(n.Keys) > 0 {
 			return "by " + columnList(n.Input, n.Keys)
 		}
+	case *WindowTable:
+		return n.subject()
+	case *WindowAggregate:
+		return n.subject()
 	case *SetOperation:
 		if n.All {
 			return "all"
@@ -189,8 +193,6 @@ func subject(n Node) string {
 		return limitText(n.Offset, n.Count)
 	case *Sort:
 		return limitText(n.Offset, n.Count)
-	case *Rank:
-		return n.subject()
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
@@ -234,6 +236,12 @@ func details(n Node) []string {
 			}
 			add("columns", cols...)
 		}
+	case *WindowTable:
+		if len(n.Partition) > 0 {
+			add("partition by", n.Input.Schema().Project(n.Partition).Names()...)
+		}
+	case *WindowAggregate:
+		add("computes", n.text()...)
 	case *Aggregate:
 		add("computes", aggregates(n)...)
 	case *Join:
@@ -254,14 +262,6 @@ func details(n Node) []string {
 		add("sets", n.text()...)
 	case *Sort:
 		add("by", n.text()...)
-	case *Rank:
-		add("by", n.text()...)
-		if n.Number {
-			add("number", n.numberText())
-		}
-		if n.Traits().Mode != 0 {
-			add("keeps", n.how())
-		}
 	case *ToChangelog:
 		add("codes", n.Codes.texts()...)
 		if n.Partial {

@@ -72,6 +72,11 @@ func expressions(n Node) []expr.Expr {
 		}
 	case *Join:
 		add(n.Residual)
+	case *WindowAggregate:
+		for _, a := range n.Aggs {
+			add(a.Args...)
+			add(a.Filter)
+		}
 	case *Aggregate:
 		for _, a := range n.Aggs {
 			add(a.Args...)

@@ -370,6 +370,9 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	case "GROUPING", "GROUPING_ID", "GROUP_ID":
 		return x.groupingFunction(name, e)
 	}
+	if bound, ok, err := x.windowBound(name, e); ok {
+		return bound, err
+	}
 	if aggregate != nil {
 		return x.aggregate(aggregate, e)
 	}

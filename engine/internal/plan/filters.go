@@ -16,8 +16,6 @@ func pushDown(n Node, conds []expr.Expr) Node {
 	switch n := n.(type) {
 	case *Calc:
 		return n.pushDown(conds)
-	case *Rank:
-		return n.pushDown(conds)
 	case *Join:
 		return n.pushDown(conds)
 	case *Aggregate:
@@ -30,6 +28,10 @@ func pushDown(n Node, conds []expr.Expr) Node {
 		}
 		n.Input = pushDown(n.Input, below)
 		return filtered(n, above)
+	case *WindowTable:
+		return n.pushDown(conds)
+	case *WindowAggregate:
+		return n.pushDown(conds)
 	case *Union:
 		below, above := split(conds, expr.Deterministic)
 		for i, in := range n.Ins {

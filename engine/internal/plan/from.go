@@ -31,7 +31,11 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 		}
 		return b.named(n, tableRef{pos: t.At}, t.Alias)
 	case *parse.TableFunction:
-		switch name := strings.ToUpper(t.Call.Name.String()); name {
+		name := strings.ToUpper(t.Call.Name.String())
+		if kind, ok := windowKind(name); ok {
+			return b.windowFunction(t, kind)
+		}
+		switch name {
 		case "TO_CHANGELOG", "FROM_CHANGELOG":
 			return b.changelogTable(t, name)
 		}
@@ -46,12 +50,7 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 
 // tableFunction refuses table functions by name.
 func (b *binder) tableFunction(t *parse.TableFunction) error {
-	switch name := t.Call.Name.String(); name {
-	case "TUMBLE", "HOP", "CUMULATE", "SESSION":
-		return unsupported(t.At, "the window function %s is", name).WithHint("group by a truncated time instead, such as FLOOR(ts TO MINUTE)")
-	default:
-		return unsupported(t.At, "the table function %s is", name)
-	}
+	return unsupported(t.At, "the table function %s is", t.Call.Name)
 }
 
 // named gives a node in FROM its alias and column names.

@@ -142,6 +142,17 @@ func (b *binder) groupItem(s *parse.Select, sc *scope, items []item, g *grouping
 	if gi.Kind == parse.GroupExprs {
 		var set []int
 		for _, e := range gi.Exprs {
+			if c, ok := e.(*parse.Call); ok && isWindowCall(c) {
+				x := &exprBinder{b: b, scope: sc, clause: "GROUP BY"}
+				keys, err := x.groupWindowKeys(c)
+				if err != nil {
+					return nil, err
+				}
+				for _, k := range keys {
+					set = append(set, position(&g.keys, k))
+				}
+				continue
+			}
 			key, err := b.groupKey(s, sc, items, g, e)
 			if err != nil {
 				return nil, err

@@ -63,6 +63,11 @@ type Join struct {
 	// pairs replace each other in turn.
 	Upsert                  bool
 	LeftUnique, RightUnique []int
+	// Windowed says that both sides have windows, and only rows of equal ones match. The
+	// join is made when a window is over, of the sides as they are then.
+	Windowed bool
+	Windows  Windows
+	Lateness [2]int // by input: the hidden column plus one, or 0
 }
 
 // Inputs are the left and the right one.
@@ -115,6 +120,9 @@ func (n *Join) selecting(cols []int) *Join {
 // derive sets what is known of the changelog.
 func (n *Join) derive(t *Traits) {
 	l, r := n.Left.Traits(), n.Right.Traits()
+	if n.Windowed {
+		defer func() { t.Mode = sqltype.AppendMode }()
+	}
 	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()
 	if t.Mode = n.mode(); n.Upsert {
 		t.Mode = (l.Mode | r.Mode).Without(updateBefore)

@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, calls, scans, upserts, exchanges, changelog, sinks, share, updates,
+// simplify, filters, columns, windows, calls, scans, upserts, exchanges, changelog, sinks, share, updates,
 // determinism, ids.
 package plan
 
@@ -47,6 +47,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"simplify", each(simplify(s.Options.TimeZone))},
 		{"filters", each(pushFilters)},
 		{"columns", each(pushColumns)},
+		{"windows", each(fuseWindows)},
 		{"calls", each(shareCalls)},
 		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
 		{"upserts", passUpserts(s.Options.UpsertMaterialize)},
@@ -104,6 +105,7 @@ func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node
 	if err != nil {
 		return nil, err
 	}
+	findWindowJoins(roots)
 	return roots, carryWatermarks(roots)
 }
 

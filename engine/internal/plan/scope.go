@@ -15,7 +15,8 @@ import (
 type scope struct {
 	fields []field
 	tables []tableRef
-	using  []int // columns of JOIN ... USING, which * lists first
+	using  []int        // columns of JOIN ... USING, which * lists first
+	window *groupWindow // of GROUP BY, or nil
 }
 
 // field is a column of a scope.

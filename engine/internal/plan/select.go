@@ -31,6 +31,9 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if err != nil {
 		return ordered{}, err
 	}
+	if in, sc, err = b.groupWindow(in, sc, s); err != nil {
+		return ordered{}, err
+	}
 	g, ov := &grouping{input: in, scope: sc, values: values}, &overs{windows: s.Windows}
 	items, err := b.items(s, sc, g, ov)
 	if err != nil {
@@ -51,6 +54,9 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if s.Grouped {
 		if err := b.groupBy(s, sc, items, g); err != nil {
 			return ordered{}, err
+		}
+		if sc.window != nil {
+			sc.window.partition(g.keys)
 		}
 	}
 	width := len(items)
@@ -286,7 +292,7 @@ func (g *grouping) plan(s *parse.Select, items []item, having *expr.Expr) (Node,
 	if len(g.sets) > 0 {
 		below, keys, aggs = g.expanded(in, keys, aggs, groupPos(s, g))
 	}
-	return newAggregate(below, keys, aggs, g.aggNames, groupPos(s, g)), nil
+	return groupWindows(newAggregate(below, keys, aggs, g.aggNames, groupPos(s, g)))
 }
 
 // guarded is the argument of an aggregate on the rows that pass its FILTER, if it might

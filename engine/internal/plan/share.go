@@ -163,16 +163,19 @@ func equalNodes(a, b Node) bool {
 	case *Aggregate:
 		b, ok := b.(*Aggregate)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.EqualFunc(a.Aggs, b.Aggs, sameAggregate)
+	case *WindowTable:
+		b, ok := b.(*WindowTable)
+		return ok && a.Windows == b.Windows && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Forward, b.Forward)
+	case *WindowAggregate:
+		b, ok := b.(*WindowAggregate)
+		return ok && a.Windows == b.Windows && a.Time == b.Time && a.Start == b.Start && a.End == b.End && a.Watermark == b.Watermark &&
+			slices.Equal(a.Keys, b.Keys) && slices.EqualFunc(a.Aggs, b.Aggs, sameAggregate)
 	case *Limit:
 		b, ok := b.(*Limit)
 		return ok && a.Offset == b.Offset && a.Count == b.Count
 	case *Sort:
 		b, ok := b.(*Sort)
 		return ok && a.Offset == b.Offset && a.Count == b.Count && a.AtEnd == b.AtEnd && slices.Equal(a.Order, b.Order)
-	case *Rank:
-		b, ok := b.(*Rank)
-		return ok && a.Function == b.Function && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&
-			a.Time == b.Time && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)
 	case *Expand:
 		b, ok := b.(*Expand)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Forward, b.Forward) && slices.EqualFunc(a.Sets, b.Sets, slices.Equal)
@@ -180,7 +183,7 @@ func equalNodes(a, b Node) bool {
 		b, ok := b.(*Join)
 		return ok && a.Kind == b.Kind && slices.Equal(a.LeftKeys, b.LeftKeys) && slices.Equal(a.RightKeys, b.RightKeys) &&
 			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual) &&
-			a.Upsert == b.Upsert && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
+			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
 	case *SetOperation:
 		b, ok := b.(*SetOperation)
 		return ok && a.Except == b.Except && a.All == b.All

@@ -17,6 +17,10 @@ func stateBound(n Node) string {
 		return n.stateBound()
 	case *Join:
 		return n.stateBound()
+	case *WindowTable:
+		return n.stateBound()
+	case *WindowAggregate:
+		return n.stateBound()
 	case *SetOperation:
 		what := []string{"the different rows of both sides"}
 		if finite(n.Left) && finite(n.Right) {
@@ -28,8 +32,6 @@ func stateBound(n Node) string {
 			return "bounded by " + rowCount(n.Offset+n.Count)
 		}
 		return growth(n.Input, liveRows(n.Input))
-	case *Rank:
-		return n.stateBound()
 	case *Normalize:
 		return growth(n.Input, "the values of "+columnList(n, n.Keys))
 	case *Materialize:
@@ -78,8 +80,6 @@ func finite(n Node) bool {
 		return n.Count < math.MaxInt64
 	case *Sort:
 		return n.Count < math.MaxInt64 || finite(n.Input)
-	case *Rank:
-		return n.To < unbounded && len(n.Partition) == 0 || finite(n.Input)
 	case *ToChangelog:
 		return n.Input.Traits().Mode.InsertOnly() && finite(n.Input) // a row for every change
 	}
@@ -118,6 +118,9 @@ func (n *Aggregate) stateBound() string {
 // still come, and dropped when it has ended: if it ends, the side that goes on does
 // not fill the state. What counts as a partner of rows that are shown alone stays.
 func (n *Join) stateBound() string {
+	if n.Windowed {
+		return "bounded by the rows of open windows"
+	}
 	sides := [2]Node{n.Left, n.Right}
 	alone := [2]bool{n.Kind.PadsRight() || !n.Kind.Pairs(), n.Kind.PadsLeft()}
 	var grows, bound []int

@@ -113,6 +113,22 @@ func (c carrier) carry(n Node) (Node, int) {
 			m.schema = append(m.schema[:len(m.schema):len(m.schema)], sqltype.Column{Name: WatermarkColumn, Type: watermarkType})
 			last()
 		}
+	case *WindowTable:
+		if m.session() {
+			break
+		}
+		in, below := c.carry(m.Input)
+		if m.Input = in; below >= 0 {
+			m.carry(below)
+			last()
+		}
+	case *Expand:
+		in, below := c.carry(m.Input)
+		if m.Input = in; below >= 0 {
+			m.Forward = append(m.Forward[:len(m.Forward):len(m.Forward)], below)
+			m.schema = append(m.schema[:len(m.schema):len(m.schema)], in.Schema()[below])
+			last()
+		}
 	case *Limit:
 		m.Input, at = c.carry(m.Input)
 		m.schema = m.Input.Schema()

@@ -46,10 +46,16 @@ func newWindowAggregate(in Node, like *WindowAggregate, names []string) *WindowA
 
 // groupWindows is an Aggregate whose keys have the window of rows, as a WindowAggregate:
 // then a group is complete when its window is over. Its output is that of the Aggregate.
-func groupWindows(n *Aggregate) Node {
+func groupWindows(n *Aggregate) (Node, error) {
 	w, ok := windowOf(n.Input)
 	if !ok || !w.whole() || !slices.Contains(n.Keys, w.start) || !slices.Contains(n.Keys, w.end) {
-		return n
+		return n, nil
+	}
+	if w.Attr == sqltype.NoTime {
+		if t := windowTable(n.Input); t != nil && !bounded(t) { // else all rows come, and a group is what it comes to
+			return nil, needTime(t.Input, t.Time, "a window aggregation over "+t.Windows.Kind.String(), t.at)
+		}
+		return n, nil
 	}
 	out := &WindowAggregate{Windows: w.Windows, Time: -1, Start: w.start, End: w.end, Watermark: -1, Aggs: n.Aggs}
 	out.at = n.at
@@ -76,7 +82,7 @@ func groupWindows(n *Aggregate) Node {
 	for i, c := range order {
 		exprs[i] = expr.NewColumn(wa.schema, c, n.at)
 	}
-	return newCalc(wa, nil, exprs, names, n.at)
+	return newCalc(wa, nil, exprs, names, n.at), nil
 }
 
 func (n *WindowAggregate) eventTime(int) (watermarks, lateness bool) {

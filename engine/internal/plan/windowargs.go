@@ -111,6 +111,11 @@ func (a *windowArgs) timeColumn(arg parse.Expr) error {
 		return err
 	}
 	a.time = c.Index
+	if a.kind != window.Session && c.T.IsTimestamp() && timeAttribute(a.input, c.Index) == sqltype.NoTime {
+		// Rows can be given windows by any time; what waits for the end of windows is refused.
+		a.windows = a.b.newWindows(a.input, c.Index)
+		return nil
+	}
 	a.windows, err = a.b.windowsOf(a.input, c.Index, a.kind.String(), d.At)
 	return err
 }
@@ -120,7 +125,11 @@ func (b *binder) windowsOf(n Node, col int, what string, at errs.Position) (Wind
 	if err := needTime(n, col, what, at); err != nil {
 		return Windows{}, err
 	}
-	return Windows{Attr: timeAttribute(n, col), Instant: n.Schema()[col].Type.ID == sqltype.TimestampLTZ, Zone: b.session.Options.TimeZone}, nil
+	return b.newWindows(n, col), nil
+}
+
+func (b *binder) newWindows(n Node, col int) Windows {
+	return Windows{Attr: timeAttribute(n, col), Instant: n.Schema()[col].Type.ID == sqltype.TimestampLTZ, Zone: b.session.Options.TimeZone}
 }
 
 // windowLengths are the intervals that a window function was given.

@@ -60,7 +60,7 @@ func findWindowJoin(n Node, conds []expr.Expr) {
 func (n *Join) matchesWindows(conds []expr.Expr) bool {
 	l, ok := windowOf(n.Left)
 	r, also := windowOf(n.Right)
-	if !ok || !also || !l.whole() || !r.whole() || l.Attr != r.Attr || l.Instant != r.Instant {
+	if !ok || !also || !l.whole() || !r.whole() || l.Attr != r.Attr || l.Attr == sqltype.NoTime || l.Instant != r.Instant {
 		return false
 	}
 	at := len(n.Left.Schema())

@@ -22,6 +22,8 @@ type Windows struct {
 	Zone    *time.Location
 }
 
+func (w Windows) processing() bool { return w.Attr == sqltype.Proctime }
+
 // timeType is the type of window_time.
 func (w Windows) timeType() sqltype.Type {
 	if w.Instant {
@@ -94,6 +96,23 @@ func windowOf(n Node) (w windowColumns, ok bool) {
 		return windowOf(n.Input)
 	}
 	return w, ok && (w.start >= 0 || w.end >= 0 || w.time >= 0)
+}
+
+// windowTable is the table function that gave the rows of n their windows, or nil where
+// something stands between that makes other rows of them.
+func windowTable(n Node) *WindowTable {
+	for {
+		switch m := n.(type) {
+		case *WindowTable:
+			return m
+		case *Calc:
+			n = m.Input
+		case *Expand:
+			n = m.Input
+		default:
+			return nil
+		}
+	}
 }
 
 func (w *windowColumns) move(to func(c int) int) {

@@ -36,16 +36,17 @@ type Span struct{ Start, End int64 }
 func (a Assigner) String() string {
 	text := a.Kind.String() + "("
 	if a.Kind == Hop || a.Kind == Cumulate {
-		text += duration(a.Step) + ", "
+		text += Length(a.Step) + ", "
 	}
-	text += duration(a.Size)
+	text += Length(a.Size)
 	if a.Offset != 0 {
-		text += ", offset " + duration(a.Offset)
+		text += ", offset " + Length(a.Offset)
 	}
 	return text + ")"
 }
 
-func duration(ms int64) string {
+// Length is a number of milliseconds in the largest unit that measures it.
+func Length(ms int64) string {
 	for _, u := range []struct {
 		name string
 		size int64

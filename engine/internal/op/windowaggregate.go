@@ -1,0 +1,627 @@
+package op
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/internal/window"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// WindowAggregateSpec says what a WindowAggregate computes. Its output has the bounds of
+// the window and its last millisecond, the key columns, then one column for each call.
+type WindowAggregateSpec struct {
+	Input    []sqltype.Type // columns of the input
+	Window   WindowSpec
+	Keys     []int // input columns to group by
+	Calls    []*expr.Aggregate
+	Updating bool // the input may take rows away
+}
+
+// WindowAggregate is GROUP BY with windows: it keeps the accumulators of every group by
+// the end of the window, and emits the groups of a window when that is over. A window
+// without rows has no groups.
+//
+// Windows that overlap share their accumulators, if these can be merged. Those of HOP are
+// made up of slices when they are over; of CUMULATE each is what is merged into the next.
+// Otherwise a row is counted in each of its windows.
+//
+// A row is late for a window that was over before the row. It still counts in its windows
+// that were not.
+type WindowAggregate struct {
+	spec  WindowAggregateSpec
+	in    windowInput
+	calls []call
+	plan  aggregatePlan
+
+	layout rowkey.Layout // of the groups
+	keys   []int         // their columns
+	enc    *rowkey.Encoder
+
+	shared  bool
+	windows *state.Slices // by the end of a window
+	slices  *state.Slices // of HOP that is shared: by the end of a slice
+	fired   firedEnd      // of HOP that is shared
+
+	parts   []windowPart
+	places  map[partKey]int
+	touched map[int64]bool // windows whose distinct values changed in this epoch
+
+	slots  []state.Slot
+	fresh  []int32
+	first  []state.Slot
+	all    []state.Slot
+	weight []int64
+	live   []bool
+	images images
+	dst    []state.Slot
+}
+
+// windowPart is the rows of a batch that go to one slice or window.
+type windowPart struct {
+	partKey
+	rows []int32
+}
+
+type partKey struct {
+	at    int64
+	slice bool
+}
+
+// NewWindowAggregate returns a WindowAggregate. It fails for expressions that cannot be
+// compiled and for aggregates of types that it does not know.
+func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
+	w := &WindowAggregate{spec: spec, in: newWindowInput(spec.Window, spec.Input), keys: slices.Clone(spec.Keys)}
+	if w.attached() {
+		w.keys = append(w.keys, spec.Window.Start) // windows with one end may have several starts
+	}
+	for _, k := range w.keys {
+		w.layout.Kinds = append(w.layout.Kinds, spec.Input[k].Kind())
+	}
+	w.enc = rowkey.NewEncoder(w.layout)
+	w.plan.keys.Kinds = slices.Clone(w.layout.Kinds)
+	if spec.Updating { // what is kept of values, beside the groups, is kept by window
+		w.plan.keys.Kinds = append(w.plan.keys.Kinds, vector.Int64)
+	}
+	w.plan.updating = spec.Updating
+	w.plan.column(vector.Int64) // colRows
+	for _, a := range spec.Calls {
+		c, err := w.plan.call(a)
+		if err != nil {
+			return nil, err
+		}
+		w.calls = append(w.calls, c)
+	}
+	kind := spec.Window.Assigner.Kind
+	w.shared = !w.attached() && (kind == window.Hop || kind == window.Cumulate) && w.plan.mergeable()
+	w.images = newImages(w.plan.columns)
+	w.places, w.touched = map[partKey]int{}, map[int64]bool{}
+	return w, nil
+}
+
+// attached reports whether rows have windows already.
+func (w *WindowAggregate) attached() bool { return w.spec.Window.Time < 0 }
+
+// Open finds the tables.
+func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
+	w.in.rt = rt
+	if err := w.plan.open(rt.Functions); err != nil {
+		return err
+	}
+	w.windows = rt.State.Slices("windows", w.layout, w.plan.columns)
+	for i, d := range w.plan.distincts {
+		d.openSlices(rt.State, "distinct"+strconv.Itoa(i))
+	}
+	for i, m := range w.plan.multisets {
+		m.open(rt.State, "values"+strconv.Itoa(i), w.plan.keys)
+	}
+	for i, l := range w.plan.logs {
+		l.open(rt.State, "arrivals"+strconv.Itoa(i))
+	}
+	if w.hops() {
+		w.slices = rt.State.Slices("slices", w.layout, w.plan.columns)
+		return w.fired.open(rt)
+	}
+	return nil
+}
+
+// hops reports whether windows are merged of slices.
+func (w *WindowAggregate) hops() bool {
+	return w.shared && w.spec.Window.Assigner.Kind == window.Hop
+}
+
+// Process folds b into the accumulators.
+func (w *WindowAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
+	if _, some := b.Sel(); some {
+		b = b.Dense(w.in.rt.Pool)
+		defer b.Release()
+	}
+	if !w.spec.Updating && b.Kinds() != nil && slices.ContainsFunc(b.Kinds(), func(k vector.RowKind) bool { return !k.Adds() }) {
+		return errs.New(errs.Internal, errs.Position{}, "a row is taken away from a window that was planned for append-only input")
+	}
+	switch {
+	case w.attached():
+		w.splitAttached(b)
+	case w.hops():
+		w.splitSlices(b)
+	default:
+		w.splitWindows(b)
+	}
+	if err := w.in.refuse(b); err != nil {
+		return err
+	}
+	slices.SortFunc(w.parts, func(a, b windowPart) int { return int(min(max(a.at-b.at, -1), 1)) })
+	for _, p := range w.parts {
+		if err := w.fold(b, p); err != nil {
+			return err
+		}
+	}
+	w.parts = w.parts[:0]
+	clear(w.places)
+	return nil
+}
+
+// to adds a row to a part.
+func (w *WindowAggregate) to(key partKey, row int) {
+	if n := len(w.parts); n > 0 && w.parts[n-1].partKey == key {
+		w.parts[n-1].rows = append(w.parts[n-1].rows, int32(row))
+		return
+	}
+	i, ok := w.places[key]
+	if !ok {
+		i = len(w.parts)
+		if i < cap(w.parts) {
+			w.parts = w.parts[:i+1]
+			w.parts[i] = windowPart{key, w.parts[i].rows[:0]}
+		} else {
+			w.parts = append(w.parts, windowPart{partKey: key})
+		}
+		w.places[key] = i
+	}
+	w.parts[i].rows = append(w.parts[i].rows, int32(row))
+}
+
+// splitAttached takes rows that have windows.
+func (w *WindowAggregate) splitAttached(b *vector.Batch) {
+	start, end := vector.Values[int64](b.Col(w.spec.Window.Start)), vector.Values[int64](b.Col(w.spec.Window.End))
+	column, floor := w.in.before(b)
+	for i := range b.Len() {
+		at := floor
+		if column != nil {
+			at = max(at, column[i])
+		}
+		if w.in.over(end[i], exec.Watermark(at)) {
+			w.in.refused.add(i, window.Span{Start: start[i], End: end[i]})
+			continue
+		}
+		w.to(partKey{at: end[i]}, i)
+	}
+}
+
+// splitWindows gives each row to its windows or, where each window is merged into the
+// next, to the first of them that takes it.
+func (w *WindowAggregate) splitWindows(b *vector.Batch) {
+	a, null := w.in.Assigner, b.Col(w.spec.Window.Time)
+	column, floor := w.in.before(b)
+	for i, t := range w.in.local(b) {
+		if null.IsNull(i) {
+			continue
+		}
+		at := floor
+		if column != nil {
+			at = max(at, column[i])
+		}
+		for s, ok := a.First(t); ok; s, ok = a.Next(s, t) {
+			if w.in.over(s.End, exec.Watermark(at)) {
+				w.in.refused.add(i, s)
+				continue
+			}
+			w.to(partKey{at: s.End}, i)
+			if w.shared {
+				break
+			}
+		}
+	}
+}
+
+// splitSlices gives each row to its slice. A slice counts in all windows that it is in
+// and that have not fired, so a row that some of these refuse goes to each of the others
+// for itself.
+func (w *WindowAggregate) splitSlices(b *vector.Batch) {
+	a, null, size := w.in.Assigner, b.Col(w.spec.Window.Time), w.in.Assigner.Slice()
+	column, floor := w.in.before(b)
+	for i, t := range w.in.local(b) {
+		if null.IsNull(i) {
+			continue
+		}
+		at := floor
+		if column != nil {
+			at = max(at, column[i])
+		}
+		s, ok := a.First(t)
+		whole := true
+		for ; ok && w.in.over(s.End, exec.Watermark(at)); s, ok = a.Next(s, t) {
+			w.in.refused.add(i, s)
+			whole = whole && s.End <= w.fired.end
+		}
+		if !ok {
+			continue
+		}
+		if whole && s.End > w.fired.end {
+			w.to(partKey{window.Floor(t, size, a.Offset) + size, true}, i)
+			continue
+		}
+		for ; ok; s, ok = a.Next(s, t) {
+			w.to(partKey{at: s.End}, i)
+		}
+	}
+}
+
+// fold adds a part of b to the groups of its slice or window.
+func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
+	p := w.in.rt.Pool
+	if len(part.rows) < b.Len() {
+		b = b.Take(p, part.rows)
+		defer b.Release()
+	}
+	table := w.windows
+	if part.slice {
+		table = w.slices
+	}
+	groups, err := table.Slice(part.at, true)
+	if err != nil {
+		return err
+	}
+	w.slots = resize(w.slots, b.Len())
+	encoded := w.enc.Encode(b, w.keys)
+	if err := groups.Resolve(encoded, true, w.slots); err != nil {
+		return err
+	}
+	w.hold(groups, w.slots)
+	weights := w.weights(b)
+	countRows(state.Col[int64](groups, colRows), w.slots, weights)
+
+	in := &arrivals{pool: p, batch: b, keys: w.keys, encoded: encoded, now: w.in.rt.Now(), slots: w.slots, weights: weights}
+	if w.spec.Updating {
+		end := p.New(vector.Int64, b.Len())
+		fill(vector.Values[int64](end), part.at)
+		in.batch = withColumn(b, end)
+		defer in.batch.Release()
+		in.keys = append(w.keys[:len(w.keys):len(w.keys)], b.Cols())
+		if len(w.plan.multisets) > 0 {
+			in.encoded = rowkey.NewEncoder(w.plan.keys).Encode(in.batch, in.keys)
+		}
+	}
+	defer w.plan.release()
+	for _, f := range w.plan.filters {
+		if err := f.run(in); err != nil {
+			return err
+		}
+	}
+	for _, f := range w.plan.feeds {
+		if err := f.run(groups, in); err != nil {
+			return err
+		}
+	}
+	for _, d := range w.plan.distincts {
+		if err := d.at(part.at, true); err != nil {
+			return err
+		}
+		if err := d.run(groups, in); err != nil {
+			return err
+		}
+		w.touched[part.at] = true
+	}
+	return w.plan.each(func(a accumulator) error { return a.settle(groups, groups.Held()) })
+}
+
+// hold keeps entries in their slots until the epoch ends, and notes that they change.
+func (w *WindowAggregate) hold(groups *state.Values, slots []state.Slot) {
+	w.fresh = groups.Hold(slots, w.fresh[:0])
+	w.first = gather(w.first, slots, w.fresh)
+	groups.Dirty(w.first)
+}
+
+// weights are +1 for each row that is added and -1 for each that is taken away, or nil
+// when all are added.
+func (w *WindowAggregate) weights(b *vector.Batch) []int64 {
+	kinds := b.Kinds()
+	if kinds == nil || !w.spec.Updating {
+		return nil
+	}
+	w.weight = resize(w.weight, len(kinds))
+	for i, k := range kinds {
+		w.weight[i] = k.Sign()
+	}
+	return w.weight
+}
+
+// Advance emits the windows that are over.
+func (w *WindowAggregate) Advance(_ int, to exec.Watermark, out exec.Output) error {
+	if !w.in.Processing {
+		if err := w.fire(to, out); err != nil {
+			return err
+		}
+		w.in.late.Advance(to)
+	}
+	return out.Advance(to)
+}
+
+// End makes windows of processing time over, which no clock will be.
+func (w *WindowAggregate) End(int, exec.Output) error {
+	w.in.ended = true
+	return nil
+}
+
+// Flush brings what the epoch changed into the state. Windows of processing time that
+// are over are emitted.
+func (w *WindowAggregate) Flush(out exec.Output) error {
+	if w.in.Processing {
+		if err := w.fire(w.in.reached(), out); err != nil {
+			return err
+		}
+	}
+	if err := w.settle(); err != nil {
+		return err
+	}
+	return w.fired.flush()
+}
+
+// settle brings into the state what is kept beside the groups.
+func (w *WindowAggregate) settle() error {
+	for _, l := range w.plan.logs {
+		if err := l.apply(w.in.rt); err != nil {
+			return err
+		}
+	}
+	for at := range w.touched {
+		for _, d := range w.plan.distincts {
+			if err := d.at(at, false); err != nil {
+				return err
+			}
+			if d.table != nil {
+				d.settle(w.in.rt)
+			}
+		}
+	}
+	clear(w.touched)
+	return nil
+}
+
+// fire emits the windows that are over at a time, in the order of their ends.
+func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
+	if err := w.settle(); err != nil {
+		return err
+	}
+	for {
+		end, ok := w.next(to)
+		if !ok {
+			return nil
+		}
+		if w.hops() {
+			if err := w.assemble(end); err != nil {
+				return err
+			}
+		}
+		if err := w.emit(end, out); err != nil {
+			return err
+		}
+		w.windows.Drop(end)
+		for _, d := range w.plan.distincts {
+			d.slices.Drop(end)
+		}
+	}
+}
+
+// next is the end of the first window that is over and has rows.
+func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
+	end := int64(math.MaxInt64)
+	if times := w.windows.Times(); len(times) > 0 {
+		end = times[0]
+	}
+	for w.hops() && len(w.slices.Times()) > 0 {
+		a, at := w.in.Assigner, w.slices.Times()[0]
+		from := at - a.Slice()
+		s, ok := a.First(from)
+		for ok && s.End <= w.fired.end {
+			s, ok = a.Next(s, from)
+		}
+		if ok {
+			end = min(end, s.End)
+			break
+		}
+		w.slices.Drop(at)
+	}
+	return end, end < math.MaxInt64 && w.in.over(end, to)
+}
+
+// assemble merges the slices of a window of HOP.
+func (w *WindowAggregate) assemble(end int64) error {
+	into, err := w.windows.Slice(end, true)
+	if err != nil {
+		return err
+	}
+	s := w.in.Assigner.OfEnd(end)
+	for _, at := range slices.Clone(w.slices.Times()) {
+		if at <= s.Start || at > s.End {
+			continue
+		}
+		if err := w.merge(into, w.slices, at); err != nil {
+			return err
+		}
+	}
+	w.fired.advance(end)
+	return nil
+}
+
+// merge adds the groups of a slice to those of another.
+func (w *WindowAggregate) merge(into *state.Values, table *state.Slices, at int64) error {
+	p := w.in.rt.Pool
+	from, all, err := table.All(at, w.all[:0])
+	if err != nil {
+		return err
+	}
+	w.all = all
+	cols := make([]int, len(w.layout.Kinds))
+	for i := range cols {
+		cols[i] = i
+	}
+	for chunk := range slices.Chunk(all, vector.Target) {
+		keys, err := from.Keys(p, chunk)
+		if err != nil {
+			return err
+		}
+		b := vector.NewBatch(len(chunk), keys, nil)
+		w.dst = resize(w.dst, len(chunk))
+		err = into.Resolve(w.enc.Encode(b, cols), true, w.dst)
+		b.Release()
+		if err != nil {
+			return err
+		}
+		w.hold(into, w.dst)
+		mergeCounts(into, w.dst, from, chunk, colRows)
+		err = w.plan.each(func(a accumulator) error {
+			if err := a.(merger).merge(into, w.dst, from, chunk); err != nil {
+				return err
+			}
+			return a.settle(into, into.Held())
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// emit emits the groups of a window, and merges them into the next window of CUMULATE.
+func (w *WindowAggregate) emit(end int64, out exec.Output) error {
+	groups, all, err := w.windows.All(end, w.all[:0])
+	if err != nil {
+		return err
+	}
+	if w.all = all; w.spec.Updating {
+		groups.Dirty(all)
+	}
+	rows, negative, some := state.Col[int64](groups, colRows), int64(0), all[:0]
+	for _, s := range all {
+		if rows[s] < 0 {
+			negative++
+		}
+		if rows[s] > 0 || w.spec.Updating {
+			some = append(some, s)
+		}
+	}
+	w.in.rt.Inconsistent(negative)
+	for chunk := range slices.Chunk(some, vector.Target) {
+		if err := w.emitGroups(end, groups, chunk, out); err != nil {
+			return err
+		}
+	}
+	if a := w.in.Assigner; w.shared && a.Kind == window.Cumulate && window.Floor(end, a.Size, a.Offset) != end {
+		into, err := w.windows.Slice(end+a.Step, true)
+		if err != nil {
+			return err
+		}
+		return w.merge(into, w.windows, end)
+	}
+	return nil
+}
+
+// emitGroups emits groups of a window, and ends what is kept beside them.
+func (w *WindowAggregate) emitGroups(end int64, groups *state.Values, slots []state.Slot, out exec.Output) error {
+	p := w.in.rt.Pool
+	keys, err := groups.Keys(p, slots)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(keys)
+	if err := w.refresh(end, groups, keys, slots); err != nil {
+		return err
+	}
+	w.images.save(groups, slots)
+	defer w.images.reset()
+	w.live, w.fresh = w.live[:0], w.fresh[:0]
+	for i, n := range savedValues[int64](&w.images, colRows) {
+		if w.live = append(w.live, n > 0); n > 0 {
+			w.fresh = append(w.fresh, int32(i))
+		}
+	}
+	results := make([]*vector.Vector, 0, len(w.calls))
+	defer func() { releaseAll(results) }()
+	for _, c := range w.calls {
+		v, err := c.result.column(p, &w.images, w.live)
+		if err != nil {
+			return err
+		}
+		results = append(results, v)
+	}
+	start, ends := make([]int64, len(slots)), make([]int64, len(slots))
+	fill(ends, end)
+	switch a := w.in.Assigner; {
+	case w.attached():
+		copy(start, vector.Values[int64](keys[len(keys)-1]))
+	case a.Kind == window.Cumulate:
+		fill(start, window.Floor(end-1, a.Size, a.Offset))
+	default:
+		fill(start, a.OfEnd(end).Start)
+	}
+	cols := w.in.columns(p, start, ends)
+	for _, v := range slices.Concat(keys[:len(w.spec.Keys)], results) {
+		cols = append(cols, v.Retain())
+	}
+	b := vector.NewBatch(len(slots), cols, nil)
+	defer b.Release()
+	if len(w.fresh) < len(slots) {
+		b = b.Select(vector.Of(p, w.fresh...))
+		defer b.Release()
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return out.Emit(b)
+}
+
+// refresh brings the columns of groups up to date that are told from what is kept beside
+// them, and ends that.
+func (w *WindowAggregate) refresh(end int64, groups *state.Values, keys []*vector.Vector, slots []state.Slot) error {
+	if len(w.plan.multisets)+len(w.plan.logs) == 0 {
+		return nil
+	}
+	ends := w.in.rt.Pool.New(vector.Int64, len(slots))
+	defer ends.Release()
+	fill(vector.Values[int64](ends), end)
+	of := append(keys[:len(keys):len(keys)], ends)
+	for _, v := range of {
+		v.Retain()
+	}
+	b := vector.NewBatch(len(slots), of, nil)
+	defer b.Release()
+	for _, m := range w.plan.multisets {
+		if err := m.refresh(w.in.rt, groups, of, slots); err != nil {
+			return err
+		}
+		if err := m.forget(b); err != nil {
+			return err
+		}
+	}
+	for _, l := range w.plan.logs {
+		if err := l.refresh(w.in.rt, groups, of, slots); err != nil {
+			return err
+		}
+		if err := l.forget(w.in.rt.Pool, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close does nothing: state belongs to the task.
+func (w *WindowAggregate) Close() error { return nil }
