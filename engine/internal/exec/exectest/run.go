@@ -1,7 +1,6 @@
 package exectest
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -13,7 +12,6 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
-	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // Case is an operator with an input for it.
@@ -98,15 +96,16 @@ type variant struct {
 	holes   bool // batches have a selection, and rows that are not live
 	evict   bool
 	restart bool // at every mark
+	lazy    bool // the store evicts what a database has, and not all
 }
 
 func (v variant) String() string {
-	return fmt.Sprintf("batch %d, nulls %t, selection %t, evicting %t, restart %t", v.batch, v.nulls, v.holes, v.evict, v.restart)
+	return fmt.Sprintf("batch %d, nulls %t, selection %t, evicting %t, restart %t, lazy %t", v.batch, v.nulls, v.holes, v.evict, v.restart, v.lazy)
 }
 
 // Run runs the operator in all ways: with batches of 1, 7 and 8192 rows, with and
 // without a selection, with and without NULLs put in, on a store that evicts what
-// is not pinned, restarted from its snapshot at every mark or not, with memory
+// is not pinned, restarted from a checkpoint at every mark or not, with memory
 // that is overwritten when released and arbitrary where NULLs are. In every way the operator must make the same
 // net change of every epoch, or the test fails, as it does when memory is leaked.
 // Run returns what it made of whole batches of the input as it is.
@@ -140,7 +139,7 @@ func variants(nulls bool) []variant {
 	for _, batch := range []int{1, 7, vector.Target} {
 		for _, holes := range []bool{false, true} {
 			for _, restart := range []bool{false, true} {
-				out = append(out, variant{nulls: nulls, batch: batch, holes: holes, evict: true, restart: restart})
+				out = append(out, variant{nulls: nulls, batch: batch, holes: holes, evict: true, restart: restart, lazy: restart && holes})
 			}
 		}
 	}
@@ -178,6 +177,7 @@ type runner struct {
 	t      testing.TB
 	rand   *rand.Rand
 	op     exec.Operator
+	db     *state.DB // for restarts
 	store  *state.Store
 	pool   *vector.Pool // the operator's
 	input  *vector.Pool // of its input: foreign memory, overwritten after the call
@@ -207,7 +207,13 @@ func (c Case) run(t testing.TB, v variant) *Result {
 		r.inputs[i] = input{watermark: exec.NoWatermark, told: exec.NoWatermark}
 	}
 	r.begin()
-	r.open(nil)
+	if v.restart {
+		db, err := state.OpenDB("state", state.DBOptions{FS: state.NewMemFS()})
+		r.must("OpenDB", err)
+		defer func() { r.must("Close", db.Close()) }()
+		r.db = db
+	}
+	r.open()
 	for i, e := range c.Events {
 		r.event(e, i == len(c.Events)-1)
 	}
@@ -234,15 +240,16 @@ func (r *runner) begin() {
 	}
 }
 
-// open makes an operator, with the state of a snapshot unless that is nil.
-func (r *runner) open(snapshot []byte) {
+// open makes an operator, with the state of the last checkpoint.
+func (r *runner) open() {
 	op, err := r.c.New()
 	r.must("New", err)
 	r.op = op
-	r.store = state.NewStore(state.Options{EvictAll: r.v.evict})
-	if snapshot != nil {
-		r.must("Restore", r.store.Restore(bytes.NewReader(snapshot), 0, rowkey.Groups))
+	opt := state.Options{EvictAll: r.v.evict, DB: r.db, Operator: "operator"}
+	if r.v.lazy {
+		opt.EvictAll, opt.Memory = false, 1
 	}
+	r.store = state.NewStore(opt)
 	rt := exec.NewRuntime(r.pool, r.store, func() int64 { return r.now }, r.side, func(n int64) { r.result.Inconsistent += n })
 	r.must("Open", r.op.Open(context.Background(), rt))
 	r.must("EndCall", r.store.EndCall())
@@ -306,17 +313,19 @@ func (r *runner) mark(e Event, last bool) {
 	}
 }
 
-// restart goes on with a new operator from a snapshot. The new one is told at the
+// restart goes on with a new operator from a checkpoint. The new one is told at the
 // next mark where its inputs are.
 func (r *runner) restart() {
-	var snapshot bytes.Buffer
-	r.must("Snapshot", r.store.Snapshot(&snapshot))
+	epoch := uint64(len(r.result.Epochs))
+	part, err := r.store.Copy(epoch)
+	r.must("Copy", err)
+	r.must("Commit", r.db.Commit(state.Checkpoint{Epoch: epoch}, []*state.Part{part}))
 	r.must("Close", r.op.Close())
 	r.must("leaks at a restart", r.pool.Leaks())
 	for i := range r.inputs {
 		r.inputs[i].told, r.inputs[i].toldEnd = exec.NoWatermark, false
 	}
-	r.open(snapshot.Bytes())
+	r.open()
 }
 
 // batch makes a batch of rows, with holes and NULLs as the variant says.
