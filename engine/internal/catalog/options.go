@@ -46,6 +46,8 @@ type Options struct {
 	IdleTimeout time.Duration
 	// LateRows is what becomes of rows that are late: "drop" or "table:name".
 	LateRows string
+	// Retention says when jobs forget state that nothing touches.
+	Retention RetentionOptions
 	// JobName names the jobs that are started; "": after their statement.
 	JobName string
 	// State is about what jobs keep.
@@ -82,7 +84,7 @@ type option struct {
 }
 
 func known() []option {
-	return append(stateOptions(), []option{
+	return append(append(stateOptions(), retentionOptions()...), []option{
 		{
 			name:    "parallelism.default",
 			aliases: []string{"table.exec.resource.default-parallelism"},

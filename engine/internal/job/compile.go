@@ -166,6 +166,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			Calls:      n.Aggs,
 			Updating:   !n.InputAppendOnly,
 			OmitBefore: !n.EmitUpdateBefore,
+			Retention:  op.Retention(n.Retention(0)),
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewAggregate(spec) })
 	case *plan.Join:
@@ -179,6 +180,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			Residual: n.Residual,
 			Output:   n.Output,
 		}
+		spec.Left.Retention, spec.Right.Retention = op.Retention(n.Retention(0)), op.Retention(n.Retention(1))
 		return c.operator(n, inputs, func() (exec.Operator, error) {
 			switch n.Kind {
 			case plan.LeftJoin:
@@ -195,7 +197,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			return op.NewJoin(spec)
 		})
 	case *plan.SetOperation:
-		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All}
+		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All, Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })
 	case *plan.ToChangelog:
 		var shown []int
@@ -208,10 +210,10 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	case *plan.FromChangelog:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewFromChangelog(n.Code, operationCodes(n.Codes)), nil })
 	case *plan.Normalize:
-		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })
 	case *plan.Materialize:
-		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec, op.Keep(n.Keep)), nil })
 	case *plan.Consolidate:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}

@@ -21,6 +21,7 @@ type binder struct {
 	session *catalog.Session
 	ctes    *cteScope
 	views   []catalog.Identifier // being bound, against endless recursion
+	ttl     map[string]Retention // of the names in the FROM that is being bound
 }
 
 // cteScope is a chain of common table expressions, the innermost first. Each sees

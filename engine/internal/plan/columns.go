@@ -169,7 +169,9 @@ func (n *Aggregate) prune(need []int) (Node, []int) {
 		}
 		aggs[i] = &c
 	}
-	return newAggregate(in, positions(n.Keys, reads), aggs, n.schema.Project(have).Names()[keys:], n.at), have
+	out := newAggregate(in, positions(n.Keys, reads), aggs, n.schema.Project(have).Names()[keys:], n.at)
+	out.keep = n.keep
+	return out, have
 }
 
 func (n *Join) prune(need []int) Node {

@@ -281,6 +281,7 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 		}
 	}
 	n := newJoin(kind, left, right, cond, j.At)
+	b.hintJoin(n, j)
 	for i := range both.fields {
 		both.fields[i].typ = n.schema[i].Type
 	}

@@ -26,6 +26,7 @@ type Node interface {
 	Pos() errs.Position
 
 	setInput(i int, n Node)
+	retentions() *retentions
 }
 
 // Traits are the properties of an edge.
@@ -73,6 +74,7 @@ type base struct {
 	schema sqltype.Schema
 	traits Traits
 	at     errs.Position
+	keep   retentions
 }
 
 func (b *base) Schema() sqltype.Schema { return b.schema }

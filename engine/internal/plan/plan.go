@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, windows, calls, scans, upserts, exchanges, changelog, sinks, share, updates,
+// simplify, filters, columns, windows, calls, scans, upserts, exchanges, changelog, sinks, retention, share, updates,
 // determinism, ids.
 package plan
 
@@ -30,6 +30,10 @@ type Options struct {
 // Build plans a *parse.Query, *parse.Insert or *parse.StatementSet. ctx bounds
 // what connectors are asked meanwhile.
 func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Options) (*Plan, error) {
+	least, most, err := s.Options.Retention.Between()
+	if err != nil {
+		return nil, placed(err, stmt.Pos())
+	}
 	roots, err := bind(ctx, stmt, s)
 	if err != nil {
 		return nil, err
@@ -54,6 +58,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"exchanges", each(placeExchanges)},
 		{"changelog", deriveChangelog},
 		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},
+		{"retention", each(keepState(Retention{least, most}))},
 		{"share", whole(share, s.Options.ReuseSubPlan)},
 		{"updates", dropUpdateBefore},
 		{"determinism", checkDeterminism},

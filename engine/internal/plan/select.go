@@ -20,10 +20,18 @@ type item struct {
 
 // selectBlock binds one SELECT, with the ORDER BY behind it.
 func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered, error) {
+	hints, err := stateTTL(s)
+	if err != nil {
+		return ordered{}, err
+	}
+	outer := b.ttl
+	b.ttl = hints
+	defer func() { b.ttl = outer }()
 	in, sc, err := b.from(s.From)
 	if err != nil {
 		return ordered{}, err
 	}
+	from := in
 	if in, _, err = b.where(in, sc, s, nil); err != nil {
 		return ordered{}, err
 	}
@@ -93,6 +101,7 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if s.Distinct {
 		n = newDistinct(n, s.At)
 	}
+	b.hintAggregates(s, n, from)
 	return ordered{n, keys, width}, nil
 }
 

@@ -141,7 +141,7 @@ func (s sharer) node(n Node) Node {
 // equalNodes reports whether two nodes give the same rows. Equal inputs are one node
 // already.
 func equalNodes(a, b Node) bool {
-	if !slices.Equal(a.Inputs(), b.Inputs()) || !slices.EqualFunc(a.Schema().Types(), b.Schema().Types(), sameType) {
+	if *a.retentions() != *b.retentions() || !slices.Equal(a.Inputs(), b.Inputs()) || !slices.EqualFunc(a.Schema().Types(), b.Schema().Types(), sameType) {
 		return false
 	}
 	switch a := a.(type) {
