@@ -89,6 +89,8 @@ func derive(n Node) {
 		n.derive(t)
 	case *Sort:
 		n.derive(t)
+	case *Rank:
+		n.derive(t)
 	case *Expand:
 		n.derive(t)
 	case *WindowTable:

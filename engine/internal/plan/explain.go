@@ -193,6 +193,8 @@ func subject(n Node) string {
 		return limitText(n.Offset, n.Count)
 	case *Sort:
 		return limitText(n.Offset, n.Count)
+	case *Rank:
+		return n.subject()
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
@@ -262,6 +264,14 @@ func details(n Node) []string {
 		add("sets", n.text()...)
 	case *Sort:
 		add("by", n.text()...)
+	case *Rank:
+		add("by", n.text()...)
+		if n.Number {
+			add("number", n.numberText())
+		}
+		if n.Traits().Mode != 0 {
+			add("keeps", n.how())
+		}
 	case *ToChangelog:
 		add("codes", n.Codes.texts()...)
 		if n.Partial {

@@ -16,6 +16,8 @@ func pushDown(n Node, conds []expr.Expr) Node {
 	switch n := n.(type) {
 	case *Calc:
 		return n.pushDown(conds)
+	case *Rank:
+		return n.pushDown(conds)
 	case *Join:
 		return n.pushDown(conds)
 	case *Aggregate:

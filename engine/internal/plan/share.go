@@ -176,6 +176,10 @@ func equalNodes(a, b Node) bool {
 	case *Sort:
 		b, ok := b.(*Sort)
 		return ok && a.Offset == b.Offset && a.Count == b.Count && a.AtEnd == b.AtEnd && slices.Equal(a.Order, b.Order)
+	case *Rank:
+		b, ok := b.(*Rank)
+		return ok && a.Function == b.Function && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&
+			a.Time == b.Time && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)
 	case *Expand:
 		b, ok := b.(*Expand)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Forward, b.Forward) && slices.EqualFunc(a.Sets, b.Sets, slices.Equal)

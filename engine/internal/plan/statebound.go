@@ -32,6 +32,8 @@ func stateBound(n Node) string {
 			return "bounded by " + rowCount(n.Offset+n.Count)
 		}
 		return growth(n.Input, liveRows(n.Input))
+	case *Rank:
+		return n.stateBound()
 	case *Normalize:
 		return growth(n.Input, "the values of "+columnList(n, n.Keys))
 	case *Materialize:
@@ -80,6 +82,8 @@ func finite(n Node) bool {
 		return n.Count < math.MaxInt64
 	case *Sort:
 		return n.Count < math.MaxInt64 || finite(n.Input)
+	case *Rank:
+		return n.To < unbounded && len(n.Partition) == 0 || finite(n.Input)
 	case *ToChangelog:
 		return n.Input.Traits().Mode.InsertOnly() && finite(n.Input) // a row for every change
 	}

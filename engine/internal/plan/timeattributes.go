@@ -40,6 +40,10 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 		return attr
 	case *WindowTable, *WindowAggregate, *Join:
 		return windowTimeAttribute(n, col)
+	case *Rank:
+		if col < n.Width() && n.Time != sqltype.NoTime {
+			return timeAttribute(n.Input, col)
+		}
 	case *Normalize, *Limit, *Exchange, *Materialize, *Consolidate, *Collect:
 		return timeAttribute(n.Inputs()[0], col)
 	}

@@ -45,6 +45,8 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, false
 	case *WindowTable:
 		inputs = need || n.session()
+	case *Rank:
+		n.EmitUpdateBefore, inputs = need, n.Strategy != RankReplacing
 	case *Join:
 		inputs = !n.Upsert
 	case *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
