@@ -28,6 +28,8 @@ func rank(n *plan.Rank) exec.Operator {
 		OmitBefore: !n.EmitUpdateBefore,
 	}
 	switch n.Strategy {
+	case plan.RankWindow:
+		return windowRank(n)
 	case plan.RankArrival:
 		return op.NewFirstRows(spec)
 	case plan.RankFirstInTime:

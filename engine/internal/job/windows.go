@@ -72,3 +72,19 @@ func windowJoinKind(k plan.JoinKind) op.JoinKind {
 	}
 	return op.InnerJoin
 }
+
+func windowRank(n *plan.Rank) exec.Operator {
+	w, start, end := n.Windows()
+	spec := op.WindowRankSpec{
+		Types: n.Input.Schema().Types(), Window: windowSpec(w, -1, start, end, n.Watermark),
+		Partition: n.Partition, Function: op.RankFunction(n.Function), From: n.From, To: n.To, ToColumn: n.ToColumn,
+		KeepsLast: n.KeepsLast(), Number: n.Number, Updating: !n.Input.Traits().Mode.InsertOnly(),
+	}
+	for _, k := range n.Order {
+		spec.Order = append(spec.Order, op.SortKey(k))
+	}
+	for c := range n.Width() {
+		spec.Output = append(spec.Output, c)
+	}
+	return op.NewWindowRank(spec)
+}

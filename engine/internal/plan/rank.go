@@ -46,6 +46,8 @@ const (
 	RankReplacing
 	// RankUpdating keeps all live rows.
 	RankUpdating
+	// RankWindow numbers the rows of a window when it is over.
+	RankWindow
 )
 
 // Rank numbers the rows of each partition in an order, and passes on those with certain
@@ -140,6 +142,9 @@ func (n *Rank) place() []int {
 // known when the conditions on the number have been found.
 func (n *Rank) eventTime(int) (watermarks, lateness bool) {
 	maybe := n.Function == RowNumber && n.Time == sqltype.Rowtime && !n.Order[0].Desc
+	if w, ok := n.window(); ok {
+		maybe = w.Attr == sqltype.Rowtime
+	}
 	return maybe, maybe
 }
 
@@ -245,7 +250,7 @@ func (n *Rank) prune(need []int) (Node, []int) {
 	out := *n
 	out.Number = number && !constant
 	reads = have
-	if out.Watermark = -1; n.Watermark >= 0 && n.firstInTime() {
+	if out.Watermark = -1; n.Watermark >= 0 && (n.firstInTime() || n.windowed()) {
 		out.Watermark = len(reads)
 		reads = append(slices.Clone(reads), n.Watermark)
 	}
@@ -279,7 +284,7 @@ func (n *Rank) derive(t *Traits) {
 	n.Strategy, n.Identity = n.strategy()
 	t.Mode = sqltype.AppendMode
 	switch {
-	case n.Strategy == RankArrival || n.Strategy == RankFirstInTime:
+	case n.Strategy == RankArrival || n.Strategy == RankFirstInTime || n.Strategy == RankWindow:
 	case n.byPlace():
 		t.Mode = updatingMode(n.EmitUpdateBefore, n.Strategy == RankUpdating)
 	default:
@@ -302,6 +307,8 @@ func (n *Rank) derive(t *Traits) {
 func (n *Rank) strategy() (RankStrategy, []int) {
 	in := n.Input.Traits()
 	switch {
+	case n.windowed():
+		return RankWindow, nil
 	case !in.Mode.InsertOnly():
 		if id := n.improving(); id != nil {
 			return RankReplacing, id
@@ -374,6 +381,8 @@ func (n *Rank) stateBound() string {
 		each = ""
 	}
 	switch {
+	case n.Strategy == RankWindow:
+		return n.windowBound()
 	case n.Strategy == RankArrival && each == "":
 		return ""
 	case n.Strategy == RankArrival || n.Strategy == RankFirstInTime || n.Strategy == RankOne:
@@ -440,6 +449,8 @@ func (n *Rank) how() string {
 			return "all rows"
 		}
 		return "the first so far"
+	case RankWindow:
+		return "rows of open windows"
 	case RankReplacing:
 		return "the first so far, replaced by " + columnList(n, n.Identity)
 	}

@@ -41,6 +41,9 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 	case *WindowTable, *WindowAggregate, *Join:
 		return windowTimeAttribute(n, col)
 	case *Rank:
+		if n.windowed() {
+			return windowTimeAttribute(n, col)
+		}
 		if col < n.Width() && n.Time != sqltype.NoTime {
 			return timeAttribute(n.Input, col)
 		}

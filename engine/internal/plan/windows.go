@@ -92,6 +92,10 @@ func windowOf(n Node) (w windowColumns, ok bool) {
 		if w, ok = windowOf(in); ok {
 			w.move(func(c int) int { return slices.Index(n.Output, c+shift) })
 		}
+	case *Rank:
+		if n.windowed() {
+			return windowOf(n.Input)
+		}
 	case *Exchange:
 		return windowOf(n.Input)
 	}
