@@ -107,6 +107,8 @@ func derive(n Node) {
 	case *Materialize:
 		in := n.Input.Traits().Mode
 		t.Mode = updatingMode(n.EmitUpdateBefore, !in.InsertOnly())
+	case *LateRows:
+		t.Mode, t.Keys = n.Input.Inputs()[0].Traits().Mode, nil
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
 	case *Consolidate:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)

@@ -127,7 +127,7 @@ func hashedPairs(d Distribution, keys []int) ([]int, bool) {
 // distribution is that of the rows that leave n, from those of its inputs.
 func distribution(n Node) Distribution {
 	switch n := n.(type) {
-	case *Scan, *Values:
+	case *Scan, *Values, *LateRows:
 		return Distribution{}
 	case *Exchange:
 		return Distribution{Kind: n.Kind, Keys: n.Keys}

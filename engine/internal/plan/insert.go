@@ -41,8 +41,6 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	}
 	n := &Sink{Table: table, Target: target, Keys: table.Declaration.PrimaryKey}
 	n.Input, n.schema, n.at = in, table.Declaration.Schema, ins.Table.Pos()
-	n.DropNull, n.StrictLength = b.session.Options.NotNullEnforcer == "drop", b.session.Options.LengthEnforcer == "error"
-	n.Collections = b.session.Options.NestedEnforcer == "rows_and_collections"
 	n.conflict = ins.OnConflict
 	if n.conflict != parse.ConflictDefault && len(n.Keys) == 0 {
 		return nil, errs.New(errs.Invalid, ins.ConflictAt, "ON CONFLICT needs a key, and table %q has none", table.ID.Object).WithHint("declare PRIMARY KEY (..) NOT ENFORCED in the table")
@@ -51,6 +49,16 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 		if c.Type.NotNull && !in.Schema()[i].Type.NotNull {
 			n.NotNull = append(n.NotNull, i)
 		}
+	}
+	b.options(n)
+	return n, nil
+}
+
+// options are those of the session that say how a sink writes.
+func (b *binder) options(n *Sink) {
+	n.DropNull, n.StrictLength = b.session.Options.NotNullEnforcer == "drop", b.session.Options.LengthEnforcer == "error"
+	n.Collections = b.session.Options.NestedEnforcer == "rows_and_collections"
+	for i, c := range n.schema {
 		if b.session.Options.NestedEnforcer != "ignore" && (c.Type.ID == sqltype.Row || c.Type.ID == sqltype.Array || c.Type.ID == sqltype.Map) {
 			n.Nested = append(n.Nested, i)
 		}
@@ -58,7 +66,6 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 			n.Lengths = append(n.Lengths, i)
 		}
 	}
-	return n, nil
 }
 
 func (b *binder) target(ins *parse.Insert) (*catalog.Table, error) {

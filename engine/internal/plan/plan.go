@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, windows, calls, scans, upserts, exchanges, changelog, sinks, retention, share, updates,
+// simplify, filters, columns, windows, calls, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
 // determinism, ids.
 package plan
 
@@ -55,6 +55,11 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"calls", each(shareCalls)},
 		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
 		{"upserts", passUpserts(s.Options.UpsertMaterialize)},
+		{"late rows", func([]Node) error {
+			late, err := lateSinks(roots)
+			roots = append(roots, late...)
+			return err
+		}},
 		{"exchanges", each(placeExchanges)},
 		{"changelog", deriveChangelog},
 		{"sinks", each(planSinks(s.Options.UpsertMaterialize))},
@@ -111,7 +116,10 @@ func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node
 		return nil, err
 	}
 	findWindowJoins(roots)
-	return roots, carryWatermarks(roots)
+	if err := carryWatermarks(roots); err != nil {
+		return nil, err
+	}
+	return roots, (&binder{ctx: ctx, session: s}).routeLateRows(roots)
 }
 
 func bindNames(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {

@@ -25,7 +25,11 @@ type WindowAggregate struct {
 	Aggs       []*expr.Aggregate
 	// InputAppendOnly says that nothing is ever taken back.
 	InputAppendOnly bool
+	// Late says where late rows go.
+	Late LateTarget
 }
+
+func (n *WindowAggregate) late() *LateTarget { return &n.Late }
 
 // Op is "WindowAggregate".
 func (*WindowAggregate) Op() string { return "WindowAggregate" }
@@ -114,9 +118,10 @@ func (n *WindowAggregate) prune(need []int) (Node, []int) {
 			reads = append(reads, aggregateColumns(a)...)
 		}
 	}
-	reads = union(reads)
+	reads = union(reads, n.Late.reads())
 	in := exactly(n.Input, reads)
 	out := *n
+	out.Late = n.Late.moved(reads)
 	moved := func(c int) int { return slices.Index(reads, c) }
 	out.Time, out.Start, out.End, out.Watermark = moved(n.Time), moved(n.Start), moved(n.End), moved(n.Watermark)
 	out.Keys = positions(n.Keys, reads)
