@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"testing"
 
@@ -34,7 +35,7 @@ type life struct {
 	State string // the directory
 	DDL   string
 	Jobs  []lifeJob
-	Drain bool // everything is there: read it and end
+	Drain bool // end for good, when standard input ends
 }
 
 // lifeJob is one query, with what goes before it.
@@ -55,6 +56,9 @@ func live(ctx context.Context, file string) error {
 		return err
 	}
 	fmt.Println("started")
+	if l.Drain {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+	}
 	for _, q := range running {
 		if l.Drain {
 			err = q.Drain(ctx)

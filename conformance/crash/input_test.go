@@ -14,8 +14,8 @@ type input struct {
 	path  string // a file, or a folder of files that are all there
 	lines [][]string
 	grows bool
-	at    int // bytes of the lines that were written
-	turns int // files that were renamed
+	at    int   // bytes of the lines that were written
+	turns []int // the rows behind which files were renamed
 }
 
 const (
@@ -160,8 +160,8 @@ func (in *input) turn() error {
 	if err := in.grow(strings.IndexByte(rest, '\n') + 1); err != nil {
 		return err
 	}
-	in.turns++
-	if err := os.Rename(in.path, fmt.Sprintf("%s.%d", in.path, in.turns)); err != nil {
+	in.turns = append(in.turns, strings.Count(text(in.lines[0])[:in.at], "\n"))
+	if err := os.Rename(in.path, fmt.Sprintf("%s.%d", in.path, len(in.turns))); err != nil {
 		return err
 	}
 	return os.WriteFile(in.path, nil, 0o666)

@@ -176,10 +176,12 @@ func witnessed(in *input, dir string) ([]string, error) {
 				return lines, nil
 			}
 		}
-		return nil, fmt.Errorf("table prices never was %q", now)
+		return nil, fmt.Errorf("table prices never was so in %d rows; files were renamed behind rows %v", len(lines), in.turns)
 	case updating(in.table):
-		if n := len(lines); n > len(in.lines[0]) || !slices.Equal(lines, in.lines[0][:n]) {
-			return nil, fmt.Errorf("of table %s %d rows were read, which are not the first", in.table, n)
+		for i, l := range lines {
+			if i == len(in.lines[0]) || l != in.lines[0][i] {
+				return nil, fmt.Errorf("of table %s, of which the files were renamed behind rows %v, %d rows were read, but in place of row %d row %d", in.table, in.turns, len(lines), i, slices.Index(in.lines[0], l))
+			}
 		}
 		return lines, nil
 	}
@@ -199,9 +201,29 @@ func witnessed(in *input, dir string) ([]string, error) {
 		found += n
 	}
 	if found < len(lines) {
-		return nil, fmt.Errorf("of table %s %d rows were read, of which only %d are the first", in.table, len(lines), found)
+		return nil, fmt.Errorf("of table %s %d rows were read, of which only %d are the first; files were renamed behind rows %v", in.table, len(lines), found, in.turns)
 	}
 	return lines, nil
+}
+
+// missing is an error if the rows of a table that were committed are not all.
+func (in *input) missing(lines []string) error {
+	key := ""
+	if in.table == "prices" {
+		key = "k"
+	}
+	got, err := fold(lines, "")
+	if err != nil {
+		return err
+	}
+	want, err := fold(slices.Concat(in.lines...), key)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("of table %s not all was read: %d rows of %d; files were renamed behind rows %v", in.table, len(got), len(want), in.turns)
+	}
+	return nil
 }
 
 // over is the result of a query over rows of its tables, in an engine that nobody kills,
