@@ -115,6 +115,11 @@ func (g *GroupAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 // Process folds b into the accumulators.
 func (g *GroupAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	p := g.rt.Pool
+	if g.forgetting != nil && g.forgetting.expiry.late() {
+		if err := g.forgetting.expire(g.groups); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(p)
 		defer b.Release()

@@ -51,6 +51,9 @@ func (j *Join) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process joins the rows of b with those of the other side, then keeps them.
 func (j *Join) Process(port int, b *vector.Batch, out exec.Output) error {
+	if err := j.catchUp(); err != nil {
+		return err
+	}
 	own, other := &j.sides[port], &j.sides[1-port]
 	if own.Replacing {
 		b = j.replacing(b)

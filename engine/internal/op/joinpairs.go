@@ -319,6 +319,14 @@ func (s *joinSide) drop() error {
 	return s.rows.DropAll()
 }
 
+// catchUp forgets rows before the first one comes after a restart.
+func (j *joinPairs) catchUp() error {
+	if j.sides[0].expiry.late() || j.sides[1].expiry.late() {
+		return j.expire()
+	}
+	return nil
+}
+
 // expire forgets the rows that nothing touched for long.
 func (j *joinPairs) expire() error {
 	for i := range j.sides {

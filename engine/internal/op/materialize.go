@@ -94,6 +94,11 @@ func (m *Materialize) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process counts and numbers the rows of b.
 func (m *Materialize) Process(_ int, b *vector.Batch, _ exec.Output) error {
+	if m.expiry.late() {
+		if err := m.expiry.expire(m.keys, m.forget); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(m.rt.Pool)
 		defer b.Release()

@@ -98,6 +98,11 @@ func (n *Normalize) Open(_ context.Context, rt *exec.Runtime) error {
 // Process keeps the last row of each key of b.
 func (n *Normalize) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	p := n.rt.Pool
+	if n.expiry.late() {
+		if err := n.expire(); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(p)
 		defer b.Release()
@@ -146,6 +151,10 @@ func (n *Normalize) Flush(out exec.Output) error {
 	if err := n.publish(out); err != nil || n.expiry == nil {
 		return err
 	}
+	return n.expire()
+}
+
+func (n *Normalize) expire() error {
 	return n.expiry.expire(n.table, func(_ *vector.Batch, slots []state.Slot) error {
 		n.table.Drop(slots)
 		n.rt.Expired(int64(len(slots)))

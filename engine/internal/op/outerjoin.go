@@ -121,6 +121,9 @@ func (j *OuterJoin) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process joins the rows of b with those of the other side and keeps them.
 func (j *OuterJoin) Process(port int, b *vector.Batch, out exec.Output) error {
+	if err := j.catchUp(); err != nil {
+		return err
+	}
 	if j.pairsLeave() {
 		b = j.plainKinds(b)
 		defer b.Release()

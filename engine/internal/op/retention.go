@@ -38,7 +38,8 @@ func (r Retention) deadline(now int64) int64 {
 //
 // Deadlines are set and kept at marks alone, by the time of the mark: so it makes no
 // difference how rows were cut into batches, and an operator never meets an entry that
-// is past its deadline.
+// is past its deadline. After a restart it is later than at the last mark: then rows
+// wait until expire was called.
 type expiry struct {
 	keep   Retention
 	rt     *exec.Runtime
@@ -47,6 +48,7 @@ type expiry struct {
 	all    []int
 	col    int // of the deadline
 	times  *state.Times
+	at     int64 // when expire was called last
 
 	due   *vector.Builder
 	slots []state.Slot
@@ -65,10 +67,13 @@ func newExpiry(keep Retention, layout rowkey.Layout, col int) *expiry {
 }
 
 func (e *expiry) open(rt *exec.Runtime, name string) {
-	e.rt = rt
+	e.rt, e.at = rt, math.MinInt64
 	e.times = rt.State.Times(name, e.layout)
 	e.due = vector.NewBuilder(rt.Pool, e.layout.Kinds)
 }
+
+// late reports whether expire has to be called before the next row.
+func (e *expiry) late() bool { return e != nil && e.at < e.rt.Now() }
 
 // touch moves the deadlines of entries that this epoch used. Their keys are given by
 // column. Slots that are None are passed over.
@@ -106,9 +111,10 @@ func (e *expiry) remind(at int64, keys *vector.Batch) error {
 }
 
 // expire calls forget with entries of the table that are past their deadline, and their
-// keys. It is called at a mark, after touch.
+// keys. It is called at a mark, after touch, and before a row when late says so.
 func (e *expiry) expire(table *state.Values, forget func(keys *vector.Batch, slots []state.Slot) error) error {
 	now := e.rt.Now()
+	e.at = now
 	return e.look(now, func(keys *vector.Batch) error {
 		e.slots = resize(e.slots, keys.Len())
 		if err := table.Resolve(e.enc.Encode(keys, e.all), false, e.slots); err != nil {

@@ -49,6 +49,8 @@ func (e *rowExpiry) open(rt *exec.Runtime, s *joinSide, name string) {
 	e.rows = rt.State.Values(name+"/ages", e.layout, []vector.Kind{vector.Int64, vector.Int64})
 }
 
+func (e *rowExpiry) late() bool { return e != nil && e.expiry.late() }
+
 // count counts the rows of b, which are to be stored under slots. What takes away a row
 // that is not there is not stored.
 func (e *rowExpiry) count(b *vector.Batch, slots []state.Slot) error {

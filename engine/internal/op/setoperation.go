@@ -76,6 +76,11 @@ func (s *SetOperation) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process counts the rows of b.
 func (s *SetOperation) Process(port int, b *vector.Batch, _ exec.Output) error {
+	if s.expiry.late() {
+		if err := s.expire(); err != nil {
+			return err
+		}
+	}
 	s.slots = resize(s.slots, b.Len())
 	if err := s.rows.Resolve(s.enc.Encode(b, s.all), true, s.slots); err != nil {
 		return err
@@ -117,6 +122,10 @@ func (s *SetOperation) Flush(out exec.Output) error {
 	if err := s.publish(out); err != nil || s.expiry == nil {
 		return err
 	}
+	return s.expire()
+}
+
+func (s *SetOperation) expire() error {
 	return s.expiry.expire(s.rows, func(_ *vector.Batch, slots []state.Slot) error {
 		s.rows.Drop(slots)
 		s.rt.Expired(int64(len(slots)))
