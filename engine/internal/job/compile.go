@@ -162,6 +162,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			spec.Order = append(spec.Order, op.SortKey(k))
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSort(spec), nil })
+	case *plan.TemporalSort:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return temporalSort(n), nil })
 	case *plan.Rank:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return rank(n), nil })
 	case *plan.Aggregate:

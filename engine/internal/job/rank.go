@@ -4,6 +4,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/op"
 	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // rank is the operator that does the work of a Rank by its strategy.
@@ -44,4 +45,17 @@ func rank(n *plan.Rank) exec.Operator {
 		spec.Input = op.RankUpdating
 	}
 	return op.NewRank(spec)
+}
+
+// temporalSort is the operator of a TemporalSort. Rows that are in order as they come
+// need none.
+func temporalSort(n *plan.TemporalSort) exec.Operator {
+	if n.ByArrival() {
+		return op.NewUnion(1)
+	}
+	spec := op.TemporalSortSpec{Types: n.Schema().Types(), Event: n.Time == sqltype.Rowtime, Watermark: n.Watermark}
+	for _, k := range n.Order {
+		spec.Order = append(spec.Order, op.SortKey(k))
+	}
+	return op.NewTemporalSort(spec)
 }

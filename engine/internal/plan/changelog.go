@@ -37,8 +37,13 @@ func (d deriver) node(n Node) (Node, error) {
 		n = newSort(l.Input, nil, l.Offset, l.Count, bounded(l.Input), l.at)
 		n.Traits().Dist = l.traits.Dist
 	}
-	if s, ok := n.(*Sort); ok {
-		if err := s.check(); err != nil {
+	switch n := n.(type) {
+	case *Sort:
+		if err := n.check(); err != nil {
+			return nil, err
+		}
+	case *TemporalSort:
+		if err := n.check(); err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +94,8 @@ func derive(n Node) {
 		n.derive(t)
 	case *Sort:
 		n.derive(t)
+	case *TemporalSort:
+		n.derive(t)
 	case *Rank:
 		n.derive(t)
 	case *Expand:
@@ -100,6 +107,8 @@ func derive(n Node) {
 	case *Normalize:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
+	case *LateRows:
+		t.Mode, t.Keys = n.Input.Inputs()[0].Traits().Mode, nil
 	case *ToChangelog:
 		t.Mode, t.Keys = sqltype.AppendMode, nil
 	case *FromChangelog:
@@ -107,8 +116,6 @@ func derive(n Node) {
 	case *Materialize:
 		in := n.Input.Traits().Mode
 		t.Mode = updatingMode(n.EmitUpdateBefore, !in.InsertOnly())
-	case *LateRows:
-		t.Mode, t.Keys = n.Input.Inputs()[0].Traits().Mode, nil
 		t.Keys = []Key{{Columns: union(n.Keys), Ordered: true}}
 	case *Consolidate:
 		t.Mode = updatingMode(n.EmitUpdateBefore, true)

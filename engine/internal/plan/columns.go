@@ -75,6 +75,8 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need), need
 	case *Sort:
 		return n.prune(need)
+	case *TemporalSort:
+		return n.prune(need)
 	case *Rank:
 		return n.prune(need)
 	case *ToChangelog:

@@ -33,6 +33,8 @@ func placeExchanges(n Node) (Node, error) {
 		n.Input = onOneShard(n.Input)
 	case *Sort:
 		n.Input = onOneShard(n.Input)
+	case *TemporalSort:
+		n.Input = onOneShard(n.Input)
 	case *Normalize:
 		n.Input = onKeys(n.Input, n.Keys)
 	case *ToChangelog:

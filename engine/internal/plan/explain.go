@@ -263,9 +263,11 @@ func details(n Node) []string {
 	case *Expand:
 		add("sets", n.text()...)
 	case *Sort:
-		add("by", n.text()...)
+		add("by", orderText(n, n.Order)...)
+	case *TemporalSort:
+		add("by", orderText(n, n.Order)...)
 	case *Rank:
-		add("by", n.text()...)
+		add("by", orderText(n, n.Order)...)
 		if n.Number {
 			add("number", n.numberText())
 		}

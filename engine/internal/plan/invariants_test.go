@@ -128,6 +128,9 @@ func (v *verifier) node() {
 	case *plan.Sort:
 		v.gathered(n.Input, nil)
 		v.complete(n.Input, n.InputAppendOnly)
+	case *plan.TemporalSort:
+		v.gathered(n.Input, nil)
+		v.complete(n.Input, true)
 	case *plan.Rank:
 		v.columns(n.Partition, n.Input.Schema())
 		v.gathered(n.Input, n.Partition)

@@ -423,15 +423,6 @@ func (n *Rank) count() int64 {
 	return n.To - n.From + 1
 }
 
-// text says in what order rows are numbered, and how that is done.
-func (n *Rank) text() []string {
-	var out []string
-	if len(n.Order) > 0 {
-		out = (&Sort{unary: n.unary, Order: n.Order}).text()
-	}
-	return out
-}
-
 // how is the strategy, in a few words.
 func (n *Rank) how() string {
 	switch n.Strategy {

@@ -176,6 +176,9 @@ func equalNodes(a, b Node) bool {
 	case *Sort:
 		b, ok := b.(*Sort)
 		return ok && a.Offset == b.Offset && a.Count == b.Count && a.AtEnd == b.AtEnd && slices.Equal(a.Order, b.Order)
+	case *TemporalSort:
+		b, ok := b.(*TemporalSort)
+		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Order, b.Order)
 	case *Rank:
 		b, ok := b.(*Rank)
 		return ok && a.Function == b.Function && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&

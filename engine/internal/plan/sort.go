@@ -65,7 +65,14 @@ func (b *binder) sorted(o ordered, q *parse.Query, result bool) (Node, error) {
 	n := o.Node
 	switch {
 	case len(q.OrderBy) > 0 && (result || limited):
-		n = newSort(n, o.keys, offset, count, bounded(n) || b.session.Options.SortAtEnd && !limited, q.OrderBy[0].Expr.Pos())
+		at := q.OrderBy[0].Expr.Pos()
+		if !limited && len(o.keys) > 0 && !bounded(n) && !b.session.Options.SortAtEnd {
+			if t, ok := newTemporalSort(n, o.keys, at); ok {
+				n = t
+				break
+			}
+		}
+		n = newSort(n, o.keys, offset, count, bounded(n) || b.session.Options.SortAtEnd && !limited, at)
 	case limited:
 		n = newLimit(n, offset, count, pos)
 	}
@@ -200,10 +207,6 @@ func (n *Sort) check() error {
 	if len(n.Order) == 0 {
 		return errs.New(errs.Changelog, n.at, "OFFSET of rows that change needs all of them, and table %q does not end", table).WithHint("add LIMIT")
 	}
-	first := n.Order[0].Column
-	if timeAttribute(n.Input, first) != sqltype.NoTime {
-		return unsupported(n.at, "ORDER BY of a time attribute, over a table that does not end, is")
-	}
 	return errs.New(errs.Changelog, n.at, "ORDER BY needs all rows, and table %q does not end", table).
 		WithHint("add LIMIT to keep the first rows, or sort where the result is read")
 }
@@ -254,11 +257,11 @@ func limitText(offset, rows int64) string {
 	return fmt.Sprint(rows)
 }
 
-// text is the order as it is written, with what is not the default.
-func (n *Sort) text() []string {
-	out := make([]string, len(n.Order))
-	for i, k := range n.Order {
-		out[i] = n.schema[k.Column].Name
+// orderText is the order of n as it is written, with what is not the default.
+func orderText(n Node, order []SortKey) []string {
+	out := make([]string, len(order))
+	for i, k := range order {
+		out[i] = n.Schema()[k.Column].Name
 		if k.Desc {
 			out[i] += " DESC"
 		}

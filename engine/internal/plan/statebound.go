@@ -32,6 +32,8 @@ func stateBound(n Node) string {
 			return "bounded by " + rowCount(n.Offset+n.Count)
 		}
 		return growth(n.Input, liveRows(n.Input))
+	case *TemporalSort:
+		return n.stateBound()
 	case *Rank:
 		return n.stateBound()
 	case *Normalize:

@@ -40,6 +40,10 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 		return attr
 	case *WindowTable, *WindowAggregate, *Join:
 		return windowTimeAttribute(n, col)
+	case *TemporalSort:
+		if col == n.Order[0].Column {
+			return n.Time
+		}
 	case *Rank:
 		if n.windowed() {
 			return windowTimeAttribute(n, col)

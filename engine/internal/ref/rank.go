@@ -22,6 +22,9 @@ func ranked(n *plan.Rank, in table) table {
 	if in.opensColumns(n.Partition) || in.opensColumns(by) {
 		out.some = true
 	}
+	if n.Watermark >= 0 && slices.ContainsFunc(in.rows, func(r Row) bool { return isLate(n.Order, n.Watermark, r) }) {
+		out.some = true // a row may have been passed on before it came
+	}
 	keys := n.Schema().Project(n.Partition).Types()
 	parts, names := map[string][]Row{}, []string{}
 	for _, r := range in.rows {
@@ -86,5 +89,35 @@ func ranked(n *plan.Rank, in table) table {
 	if n.KeepsLast() {
 		out.unordered = true
 	}
+	return out
+}
+
+// isLate reports whether the watermark had passed a row before it came.
+func isLate(order []plan.SortKey, watermark int, r Row) bool {
+	t, ok := r[order[0].Column].(int64)
+	return ok && t <= r[watermark].(int64)
+}
+
+// ordered sorts rows by time. A row that is not after one which the watermark had passed
+// before it came is left out.
+func ordered(n *plan.TemporalSort, in table) table {
+	width := len(n.Schema())
+	out := after(width, in)
+	copy(out.open, in.open)
+	var times []int64
+	for _, r := range in.rows {
+		t, ok := r[n.Order[0].Column].(int64)
+		if n.Watermark >= 0 && ok {
+			out.some = out.some || in.open[n.Watermark]
+			passed := func(before int64) bool { return t <= before && before <= r[n.Watermark].(int64) }
+			if slices.ContainsFunc(times, passed) {
+				out.choice = nil
+				continue
+			}
+			times = append(times, t)
+		}
+		out.rows = append(out.rows, r[:width])
+	}
+	slices.SortStableFunc(out.rows, func(a, b Row) int { return inOrder(n.Order, a, b) })
 	return out
 }

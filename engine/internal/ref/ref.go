@@ -176,6 +176,8 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return expand(n, ins[0]), nil
 	case *plan.Sort:
 		return sorted(n, ins[0]), nil
+	case *plan.TemporalSort:
+		return ordered(n, ins[0]), nil
 	case *plan.Rank:
 		return ranked(n, ins[0]), nil
 	case *plan.SetOperation:
