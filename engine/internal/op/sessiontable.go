@@ -333,7 +333,7 @@ func (s *SessionTable) fireKeys(keys *vector.Batch, to exec.Watermark, out exec.
 			return err
 		}
 		for _, f := range found {
-			if !f.closed && !s.in.over(f.End, to) {
+			if !s.in.over(f.End, to) {
 				continue
 			}
 			if err := s.emit(f, out); err != nil {

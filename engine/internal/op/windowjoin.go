@@ -309,7 +309,7 @@ func (j *WindowJoin) emitPairs(out exec.Output) error {
 	}
 	defer func() { j.pairs[0], j.pairs[1] = j.pairs[0][:0], j.pairs[1][:0] }()
 	if j.pred == nil && !j.spec.Kind.pairs() {
-		j.mark(nil)
+		j.mark(nil, true)
 		return nil
 	}
 	b := vector.NewBatch(n, append(j.side(0, j.pairs[0]), j.side(1, j.pairs[1])...), nil)
@@ -320,11 +320,11 @@ func (j *WindowJoin) emitPairs(out exec.Output) error {
 		if err != nil {
 			return err
 		}
-		j.mark(vector.Values[int32](sel))
+		j.mark(vector.Values[int32](sel), false)
 		b = b.Select(sel)
 		defer b.Release()
 	} else {
-		j.mark(nil)
+		j.mark(nil, true)
 	}
 	if !j.spec.Kind.pairs() || b.Len() == 0 {
 		return nil
@@ -332,10 +332,10 @@ func (j *WindowJoin) emitPairs(out exec.Output) error {
 	return j.emit(b, out)
 }
 
-// mark notes that the rows of pairs have a partner; nil: of all.
-func (j *WindowJoin) mark(pairs []int32) {
+// mark notes that the rows of the given pairs, or of all, have a partner.
+func (j *WindowJoin) mark(pairs []int32, all bool) {
 	for side, at := range j.pairs {
-		if pairs == nil {
+		if all {
 			for _, i := range at {
 				j.found[side][i] = true
 			}
