@@ -27,13 +27,16 @@
 //
 // Every run is repeated at several batch sizes, degrees of parallelism and
 // schedules; a schedule is a seed that stands for an order in which everything
-// happens (WEIR_SOAK=1 tries many more). The rows shown are those of batch size 1, parallelism 1 and one row
+// happens (WEIR_SOAK=1 tries many more); and it is stopped, stopped with a savepoint, or
+// ended at once, behind every second row, and goes on at another parallelism. The rows shown are those of batch size 1, parallelism 1 and one row
 // at a time; all others must give the same content in the end, and the same error.
 // Arguments of run:
 //
 //	fold       shows the content at the end, sorted, in place of the changes
 //	types      shows the columns' names and types first
 //	vary=none  runs only once: the result depends on the order of arrival
+//	vary=norestart  is not restarted: the result depends on when the query was started
+//	of=table   shows what this sink received, in place of the result
 //	gap=why    is not supported yet; the test fails when it is
 //
 // A date that is left out of a timestamp is 1970-01-01. With -rewrite the files are
@@ -116,7 +119,9 @@ type testRun struct {
 	events      []scenario.Event
 	fold, types bool
 	vary        bool
-	timed       bool // processing time passes
+	unrestarted bool
+	timed       bool   // processing time passes
+	of          string // a sink
 	gap         string
 }
 
@@ -128,7 +133,16 @@ func (r *testRun) parse(d *datadriven.TestData) error {
 		case "types":
 			r.types = true
 		case "vary":
-			r.vary = false
+			switch what := strings.Join(arg.Vals, " "); what {
+			case "none":
+				r.vary = false
+			case "norestart":
+				r.unrestarted = true
+			default:
+				return fmt.Errorf("vary=%s is not known", what)
+			}
+		case "of":
+			r.of = arg.Vals[0]
 		case "gap":
 			r.gap = strings.Join(arg.Vals, " ")
 		default:
@@ -169,11 +183,26 @@ func (r *testRun) parse(d *datadriven.TestData) error {
 type variant struct {
 	scenario.Config
 	schedule *enginetest.Schedule
+	restart  *restart
+}
+
+// restart ends the query and lets it go on elsewhere, again and again.
+type restart struct {
+	kind  scenario.RestartKind
+	every int // rows and other events
+}
+
+// how is the restart behind so many events, each at another parallelism.
+func (r *restart) how(events int) scenario.Restart {
+	return scenario.Restart{Kind: r.kind, Parallelism: []int{2, 1, 3}[events/r.every%3]}
 }
 
 func (v variant) String() string {
 	if v.schedule != nil {
 		return fmt.Sprintf("schedule of seed %d, parallel %d", v.schedule.Seed, v.schedule.Parallelism)
+	}
+	if v.restart != nil {
+		return fmt.Sprintf("%v, restart (%v) at every %d. row", v.Config, v.restart.kind, v.restart.every)
 	}
 	return v.Config.String()
 }
@@ -192,6 +221,16 @@ func variants() []variant {
 		}
 		for seed := range seeds {
 			out = append(out, variant{schedule: &enginetest.Schedule{Seed: uint64(seed + 1), Parallelism: parallel}})
+		}
+	}
+	restarted := scenario.Config{BatchSize: 8192, Parallelism: 1, Stepwise: true}
+	for kind := range scenario.Crash + 1 {
+		every := []int{2}
+		if os.Getenv("WEIR_SOAK") != "" {
+			every = []int{1, 2, 3, 5}
+		}
+		for _, n := range every {
+			out = append(out, variant{Config: restarted, restart: &restart{kind, n}})
 		}
 	}
 	return out
@@ -222,6 +261,9 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 		if r.timed && v.schedule != nil {
 			continue // a schedule has but one time
 		}
+		if v.restart != nil && (r.unrestarted || len(r.events) < v.restart.every || base.err != "") {
+			continue
+		}
 		got := r.execute(t, v, base.schema)
 		if got.err != base.err {
 			t.Errorf("%s: %v: got error %q, else %q", d.Pos, v, got.err, base.err)
@@ -239,10 +281,11 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 func (r *testRun) execute(t *testing.T, v variant, schema sqltype.Schema) outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	result, err := r.result(ctx, v, schema)
+	result, shown, err := r.result(ctx, v, schema)
 	if err == nil {
 		var o outcome
-		if o, err = r.outcome(result); err == nil {
+		if o, err = r.outcome(shown); err == nil {
+			o.schema = result.Schema
 			return o
 		}
 	}
@@ -276,28 +319,52 @@ func (r *testRun) outcome(result *scenario.Result) (outcome, error) {
 	return o, nil
 }
 
-func (r *testRun) result(ctx context.Context, v variant, schema sqltype.Schema) (*scenario.Result, error) {
+// result runs the query, and returns its result and what is to be shown.
+func (r *testRun) result(ctx context.Context, v variant, schema sqltype.Schema) (result, shown *scenario.Result, err error) {
 	v.ModuleCache = r.modules
+	if v.restart != nil {
+		dir, err := os.MkdirTemp("", "weir-conformance")
+		if err != nil {
+			return nil, nil, err
+		}
+		defer os.RemoveAll(dir)
+		v.StateDir = dir
+	}
 	s, err := scenario.Open(ctx, v.Config, r.tables)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer s.Close()
 	for _, sql := range r.setup {
 		if err := s.Execute(ctx, sql); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if v.schedule != nil {
-		return s.RunScheduled(ctx, r.query, schema, r.events, *v.schedule)
+		result, err = s.RunScheduled(ctx, r.query, schema, r.events, *v.schedule)
+	} else {
+		result, err = r.feed(ctx, s, v)
 	}
+	if shown = result; err == nil && r.of != "" {
+		shown = s.Received(r.of)
+	}
+	return result, shown, err
+}
+
+// feed runs the query while the events come.
+func (r *testRun) feed(ctx context.Context, s *scenario.Session, v variant) (*scenario.Result, error) {
 	run, err := s.Start(ctx, r.query)
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range r.events {
+	for i, e := range r.events {
 		if err := s.Take(ctx, e); err != nil {
 			return nil, err
+		}
+		if n := i + 1; v.restart != nil && n%v.restart.every == 0 {
+			if err := s.Restart(ctx, v.restart.how(n)); err != nil {
+				return nil, fmt.Errorf("restarting behind row %d: %w", n, err)
+			}
 		}
 	}
 	return run.End(ctx)

@@ -30,7 +30,8 @@ type Case struct {
 	Restart   bool `json:"restart_after_phase_1"`
 	Sensitive any  `json:"restart_sensitive"` // why the phases must not be joined
 
-	dir string // of the file, for the files that it names
+	dir      string // of the file, for the files that it names
+	restarts int    // the number of shards behind a restart between the phases; 0: there is none
 }
 
 // Function is one that the case describes in words.

@@ -103,7 +103,8 @@ func TestRun(t *testing.T) {
 	}{
 		{settings{batch: 1, parallel: 1}, cases[0], Passed},
 		{settings{batch: 100, parallel: 2}, cases[0], Passed},
-		{settings{batch: 1, parallel: 1, restart: true}, cases[0], Skipped},
+		{settings{batch: 1, parallel: 1, restart: true}, cases[0], Passed},
+		{settings{batch: 100, parallel: 2, restart: true, after: 3}, cases[0], Passed},
 		{settings{batch: 1, parallel: 1}, cases[1], Skipped},
 	} {
 		if got := tt.c.run(context.Background(), tt.set); got.Status != tt.status {

@@ -2,7 +2,7 @@
 // streaming SQL that were collected from other engines' suites, and reports how
 // many the engine meets.
 //
-//	go run ./conformance/runcases [-json] [-batch N] [-parallel N] [-restart] DIR...
+//	go run ./conformance/runcases [-json] [-batch N] [-parallel N] [-restart [-parallel-after N]] DIR...
 package main
 
 import (
@@ -25,7 +25,8 @@ func main() {
 	asJSON := flag.Bool("json", false, "print an object for each case in place of the table")
 	flag.IntVar(&set.batch, "batch", 1, "rows of a batch; changelogs are compared change by change only at 1")
 	flag.IntVar(&set.parallel, "parallel", 1, "shards of a query; the same holds")
-	flag.BoolVar(&set.restart, "restart", false, "restart queries between the phases of a case")
+	flag.BoolVar(&set.restart, "restart", false, "stop queries with a savepoint between the phases of a case, and go on from it")
+	flag.IntVar(&set.after, "parallel-after", 0, "shards of a query after a restart; 0: as before")
 	only := flag.String("run", "", "run only cases whose name matches this regular expression")
 	timeout := flag.Duration("timeout", 30*time.Second, "longest time for a case")
 	flag.Usage = func() {

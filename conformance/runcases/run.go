@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,11 +41,12 @@ type Outcome struct {
 type settings struct {
 	batch, parallel int
 	restart         bool
+	after           int // shards after a restart; 0: as before
 }
 
 // rowByRow reports whether every row takes effect by itself: only then is a
 // changelog Flink's, change by change.
-func (s settings) rowByRow() bool { return s.batch == 1 && s.parallel == 1 }
+func (s settings) rowByRow() bool { return s.batch == 1 && s.parallel == 1 && s.after <= 1 }
 
 // skip is the feature that keeps a case from being run.
 type skip string
@@ -77,8 +80,8 @@ func (c *Case) missing(set settings) skip {
 		return "Table API"
 	case c.Config["table.exec.sink.nested-constraint-enforcer"] != nil:
 		return "option table.exec.sink.nested-constraint-enforcer"
-	case set.restart && c.Restart, c.Sensitive != nil && !c.miniBatch():
-		return "restart from a savepoint"
+	case !set.restart && c.Sensitive != nil && !c.miniBatch():
+		return "restart from a savepoint: see -restart"
 	}
 	return ""
 }
@@ -87,6 +90,9 @@ func (c *Case) missing(set settings) skip {
 func (c *Case) check(ctx context.Context, set settings) error {
 	if feature := c.missing(set); feature != "" {
 		return feature
+	}
+	if set.restart && c.Restart {
+		c.restarts = cmp.Or(set.after, set.parallel)
 	}
 	functions, err := c.functions()
 	if err != nil {
@@ -126,6 +132,12 @@ func (c *Case) compare(ctx context.Context, cfg scenario.Config, steps []Step, e
 	tables, err := c.tables()
 	if err != nil {
 		return err
+	}
+	if c.restarts > 0 {
+		if cfg.StateDir, err = os.MkdirTemp("", "runcases"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(cfg.StateDir)
 	}
 	s, err := scenario.Open(ctx, cfg, tables)
 	if err != nil {
@@ -313,6 +325,13 @@ func (c *Case) execute(ctx context.Context, s *scenario.Session, steps []Step) (
 		if err := step.take(ctx, s, runs); err != nil {
 			return nil, err
 		}
+		if step.phaseEnds() && c.restarts > 0 {
+			// The origins' watermarks begin anew.
+			how := scenario.Restart{Kind: scenario.Savepoint, Parallelism: c.restarts, ForgetWatermarks: true}
+			if err := s.Restart(ctx, how); err != nil {
+				return nil, fmt.Errorf("restarting between the phases: %w", err)
+			}
+		}
 	}
 	results := map[string]*scenario.Result{}
 	for sink, run := range runs {
@@ -352,12 +371,15 @@ func (c *Case) steps() []Step {
 // betweenPhases is the processing time between two phases.
 const betweenPhases = time.Minute
 
+// phaseEnds reports whether the step parts two phases.
+func (s Step) phaseEnds() bool { return !s.Sync && s.Feed == "" && s.Check == "" }
+
 // take feeds rows to a table, or compares a sink with what it must hold by now.
 func (s Step) take(ctx context.Context, in *scenario.Session, runs map[string]*scenario.Run) error {
 	switch {
 	case s.Sync:
 		return in.Sync(ctx)
-	case s.Feed == "" && s.Check == "":
+	case s.phaseEnds():
 		return in.Pass(ctx, betweenPhases)
 	case s.Check == "":
 		for _, row := range s.Rows {

@@ -34,6 +34,9 @@ type Config struct {
 	Functions []function.Function
 	// ModuleCache is where compiled modules of functions are kept; "": nowhere.
 	ModuleCache string
+	// StateDir is an empty directory, for the state of queries; "": they cannot be
+	// restarted.
+	StateDir string
 }
 
 func (c Config) String() string {
@@ -49,39 +52,48 @@ func (c Config) String() string {
 
 // Session is an engine with the tables of a scenario.
 type Session struct {
-	eng      *engine.Engine
-	tables   tables
-	pool     *vector.Pool // of the rows fed
-	stepwise bool
-	clock    *clock
-	runs     []*Run
+	cfg    Config
+	eng    *engine.Engine
+	tables tables
+	pool   *vector.Pool // of the rows fed
+	clock  *clock
+	done   []string // statements that the next engine needs
+	runs   []*Run
+	lives  int // engines before this one
 }
 
 // Open starts an engine and creates the tables.
 func Open(ctx context.Context, cfg Config, decl []Table) (*Session, error) {
-	s := &Session{tables: tables{}, pool: vector.NewPool(), stepwise: cfg.Stepwise, clock: newClock(cfg.Stepwise || cfg.ByHand)}
+	s := &Session{cfg: cfg, tables: tables{}, pool: vector.NewPool(), clock: newClock(cfg.Stepwise || cfg.ByHand)}
 	for _, t := range decl {
 		s.tables[t.Name] = newTable(t)
 	}
-	eng, err := engine.Open(ctx, engine.Config{
-		Parallelism: cfg.Parallelism,
-		BatchSize:   cfg.BatchSize,
-		Clock:       s.clock,
-		Functions:   cfg.Functions,
-		UDF:         udf.Config{CacheDir: cfg.ModuleCache},
-		Connectors:  []connector.Connector{s.tables},
-	})
-	if err != nil {
+	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	s.eng = eng
 	for _, t := range decl {
 		if err := s.Execute(ctx, t.ddl()); err != nil {
-			eng.Close()
+			s.eng.Close()
 			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
 	return s, nil
+}
+
+// open starts an engine.
+func (s *Session) open(ctx context.Context) (err error) {
+	s.eng, err = engine.Open(ctx, engine.Config{
+		Parallelism: s.cfg.Parallelism,
+		BatchSize:   s.cfg.BatchSize,
+		Clock:       s.clock,
+		Functions:   s.cfg.Functions,
+		UDF:         udf.Config{CacheDir: s.cfg.ModuleCache},
+		Connectors:  []connector.Connector{s.tables},
+		StateDir:    s.stateDir(),
+		// Time stands still: every mark is a checkpoint, if the one before is done.
+		CheckpointInterval: 1,
+	})
+	return err
 }
 
 // Close ends the engine.
@@ -99,6 +111,14 @@ func (s *Session) Pass(ctx context.Context, d time.Duration) error {
 
 // Execute runs a statement that has no rows.
 func (s *Session) Execute(ctx context.Context, sql string) error {
+	if err := s.execute(ctx, sql); err != nil {
+		return err
+	}
+	s.done = append(s.done, sql)
+	return nil
+}
+
+func (s *Session) execute(ctx context.Context, sql string) error {
 	q, err := s.eng.ExecuteSQL(ctx, sql)
 	if err != nil {
 		return err
@@ -109,6 +129,8 @@ func (s *Session) Execute(ctx context.Context, sql string) error {
 // Run is a running query.
 type Run struct {
 	s    *Session
+	sql  string
+	name string // of the job, if its state is kept
 	q    *engine.Query
 	sink *table // of an INSERT, else nil
 
@@ -137,24 +159,39 @@ var insertInto = regexp.MustCompile("(?is)^\\s*INSERT\\s+INTO\\s+`?(\\w+)")
 
 // Start starts a SELECT or INSERT.
 func (s *Session) Start(ctx context.Context, sql string) (*Run, error) {
-	q, err := s.eng.ExecuteSQL(ctx, sql)
-	if err != nil {
+	r := &Run{s: s, sql: sql, sink: s.tables[sinkOf(sql)]}
+	if s.cfg.StateDir != "" {
+		r.name = fmt.Sprint("run", len(s.runs))
+	}
+	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	r := &Run{s: s, q: q, drained: make(chan struct{})}
 	s.runs = append(s.runs, r)
-	r.sink = s.tables[sinkOf(sql)]
-	if log := q.Changelog(); log != nil {
-		go r.drain(ctx, log)
-	} else {
-		close(r.drained)
-	}
-	if s.stepwise {
+	if s.cfg.Stepwise {
 		if err := s.Sync(ctx); err != nil {
 			return nil, err
 		}
 	}
 	return r, nil
+}
+
+// begin starts the query, from where it was if its state was kept.
+func (r *Run) begin(ctx context.Context) (err error) {
+	if r.name != "" {
+		if err := r.s.execute(ctx, "SET 'pipeline.name' = '"+r.name+"'"); err != nil {
+			return err
+		}
+	}
+	if r.q, err = r.s.eng.ExecuteSQL(ctx, r.sql); err != nil {
+		return err
+	}
+	r.drained = make(chan struct{})
+	if log := r.q.Changelog(); log != nil {
+		go r.drain(ctx, log)
+	} else {
+		close(r.drained)
+	}
+	return nil
 }
 
 // drain collects the changelog.
@@ -209,7 +246,7 @@ func (s *Session) FeedFunc(ctx context.Context, name string, build func(*vector.
 
 func (s *Session) feed(ctx context.Context, t *table, in input) error {
 	t.update(func() { t.in = append(t.in, in) })
-	if s.stepwise {
+	if s.cfg.Stepwise {
 		return s.Sync(ctx)
 	}
 	return nil

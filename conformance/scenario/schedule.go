@@ -49,7 +49,7 @@ func (s *Session) RunScheduled(ctx context.Context, sql string, schema sqltype.S
 	} else {
 		out.Mode = sqltype.RetractMode
 	}
-	if err := enginetest.Run(ctx, s.eng, sql, sink{out}, sched); err != nil {
+	if err := enginetest.Run(ctx, s.eng, sql, &sink{t: out}, sched); err != nil {
 		return nil, fmt.Errorf("seed %d: %w", sched.Seed, err)
 	}
 	return out.result(out.out), nil

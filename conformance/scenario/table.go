@@ -73,6 +73,7 @@ type table struct {
 	ended   bool
 	readers []*reader
 	out     []rows.Row
+	ledger  ledger // of out
 }
 
 // input is a row, or a watermark of a table that has SOURCE_WATERMARK().
@@ -143,7 +144,7 @@ func (ts tables) Sink(d *connector.Table, _ connector.Options) (connector.Sink, 
 	if !t.Sink {
 		return nil, errs.New(errs.Invalid, d.Pos, "table %q is only read", d.Name)
 	}
-	return sink{t}, nil
+	return &sink{t: t}, nil
 }
 
 func (ts tables) Infer(_ context.Context, t *connector.Table, _ connector.Options) (sqltype.Schema, error) {
@@ -237,37 +238,3 @@ func (r *reader) Close() error {
 	})
 	return nil
 }
-
-// sink is a table that is written. Rows are seen from the end of their epoch on.
-type sink struct{ t *table }
-
-func (s sink) Mode() sqltype.ChangelogMode    { return s.t.Mode }
-func (s sink) Guarantee() connector.Guarantee { return connector.AtLeastOnce }
-func (s sink) MaxWriters() int                { return 0 }
-
-func (s sink) Writer(context.Context, int, int) (connector.Writer, error) {
-	return &writer{t: s.t}, nil
-}
-
-func (s sink) Committer(context.Context) (connector.Committer, error) {
-	return connector.NopCommitter{}, nil
-}
-
-type writer struct {
-	t       *table
-	pending []rows.Row
-}
-
-func (w *writer) Write(b *vector.Batch) error {
-	w.pending = rows.FromBatch(w.pending, w.t.schema, b)
-	return nil
-}
-
-func (w *writer) EndEpoch() error {
-	w.t.update(func() { w.t.out = append(w.t.out, w.pending...) })
-	w.pending = nil
-	return nil
-}
-
-func (w *writer) Prepare(uint64) ([]byte, error) { return nil, w.EndEpoch() }
-func (w *writer) Close() error                   { return nil }
