@@ -112,9 +112,13 @@ func lostTime(n Node, col int) string {
 	return "it does not come from a column with a WATERMARK"
 }
 
+// lossHint is a way out for a column that lost what it was, or "".
 func lossHint(n Node, col int) string {
-	if loss(n, col) == "" {
+	switch loss(n, col) {
+	case "":
 		return ""
+	case windowBounds:
+		return "use window_time, which is the last millisecond of the window"
 	}
 	return "pass the column on as it is, and compute beside it"
 }
@@ -178,6 +182,24 @@ func loss(n Node, col int) string {
 		if !kinds[sqltype.NoTime] {
 			return setName(n) + where(n.Pos()) + " gives rows out of order in time"
 		}
+	case *WindowAggregate:
+		if col < windowWidth {
+			return windowBounds
+		}
+		if k := col - windowWidth; k < len(n.Keys) {
+			if timeAttribute(n.Input, n.Keys[k]) != sqltype.NoTime {
+				return "the aggregation" + where(n.at) + " makes one row of several, at the time of their window"
+			}
+			return loss(n.Input, n.Keys[k])
+		}
+	case *WindowTable:
+		switch {
+		case col >= len(n.Forward):
+			return windowBounds
+		case timeAttribute(n.Input, n.Forward[col]) != sqltype.NoTime:
+			return n.Windows.Kind.String() + where(n.at) + " gives rows when their window is over: they are at its window_time"
+		}
+		return loss(n.Input, n.Forward[col])
 	case *Sort:
 		if timeAttribute(n.Input, col) != sqltype.NoTime {
 			return "ORDER BY" + where(n.at) + " gives rows in another order"
@@ -193,6 +215,8 @@ func loss(n Node, col int) string {
 	}
 	return ""
 }
+
+const windowBounds = "the bounds of a window are plain timestamps, and its window_time is a time attribute"
 
 // whence names the column of a table that a column is.
 func whence(n Node, col int) string {
