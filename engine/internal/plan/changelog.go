@@ -124,7 +124,7 @@ func derive(n Node) {
 		in := n.Inputs()[0].Traits()
 		t.Mode, t.Keys = in.Mode, in.Keys
 	}
-	t.State = stateBound(n)
+	t.State = n.retentions().bound(stateBound(n), forgets(n))
 }
 
 // updatingMode is the mode of an operator that updates its results.

@@ -217,7 +217,7 @@ func (n *Join) prune(need []int) Node {
 		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows,
 		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
-	out.at = n.at
+	out.at, out.keep = n.at, n.keep
 	out.describe()
 	return out
 }

@@ -155,13 +155,12 @@ func keepState(keep Retention) func(Node) (Node, error) {
 			}
 		}
 		if sides := forgets(n); sides > 0 {
-			r, t := n.retentions(), n.Traits()
+			r := n.retentions()
 			for i := range sides {
 				if !r.hint[i] {
 					r.of[i] = keep
 				}
 			}
-			t.State = r.bound(t.State, sides)
 		} else {
 			*n.retentions() = retentions{}
 		}
@@ -187,9 +186,13 @@ func forgets(n Node) int {
 	return 0
 }
 
-// bound is what a state is bounded by, of which it was said what it grows with.
+// bound is what the state of an operator is bounded by, which forgets what is kept of so
+// many inputs, and of which it was said what it grows with.
 func (r *retentions) bound(state string, sides int) string {
 	of := r.of[:sides]
+	if state == "" || sides == 0 {
+		return state
+	}
 	if sides == 2 && of[0] == of[1] {
 		of = of[:1]
 	}
@@ -198,7 +201,7 @@ func (r *retentions) bound(state string, sides int) string {
 		what = strings.TrimPrefix(state, "bounded by ")
 	}
 	switch {
-	case state == "" || !of[0].Set() && len(of) == 1:
+	case len(of) == 1 && !of[0].Set():
 		return state
 	case len(of) == 1:
 		return "bounded by " + what + " touched within " + of[0].String()
