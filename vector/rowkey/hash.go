@@ -40,6 +40,43 @@ func HashPacked(word uint64, nulls uint8) uint64 {
 	return h
 }
 
+// groupMask has the bits of a hash that say its key group.
+const groupMask = uint64(Groups-1) << 56
+
+// inGroup is a hash with the group of another.
+func inGroup(hash, of uint64) uint64 { return hash&^groupMask | of&groupMask }
+
+// HashPacked is the hash of a packed key of this layout: see Keys.Packed.
+func (l Layout) HashPacked(word uint64, nulls uint8) uint64 {
+	h := HashPacked(word, nulls)
+	if l.Group == nil {
+		return h
+	}
+	var part uint64
+	var partNulls uint8
+	at := uint(0)
+	for i, c := range l.Group {
+		from := uint(0)
+		for _, k := range l.Kinds[:c] {
+			from += uint(k.Width()) * 8
+		}
+		width := uint(l.Kinds[c].Width()) * 8
+		part |= word >> (from & 63) & (1<<width - 1) << (at & 63)
+		partNulls |= nulls >> c & 1 << i
+		at += width
+	}
+	return inGroup(h, HashPacked(part, partNulls))
+}
+
+// groupLayout is that of the columns which decide the group.
+func (l Layout) groupLayout() Layout {
+	var of Layout
+	for _, c := range l.Group {
+		of.Kinds = append(of.Kinds, l.Kinds[c])
+	}
+	return of
+}
+
 // KeyGroup is the group of a key with the given hash, of so many groups. It
 // depends on the hash's top bits alone: tables index by the low ones.
 func KeyGroup(hash uint64, groups int) int {

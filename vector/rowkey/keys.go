@@ -80,6 +80,9 @@ type Encoder struct {
 	word, high []uint64       // one column's canonical words
 	pos        []int
 	masks      []uint8
+
+	group     *Encoder // of the layout's Group; nil: the key's own hash has the group
+	groupCols []int
 }
 
 // NewEncoder returns an encoder for keys of the given layout.
@@ -96,6 +99,9 @@ func NewEncoder(l Layout) *Encoder {
 			e.nested = make([]nestedColumn, len(l.Kinds))
 		}
 	}
+	if l.Group != nil {
+		e.group, e.groupCols = NewEncoder(l.groupLayout()), make([]int, len(l.Group))
+	}
 	return e
 }
 
@@ -110,6 +116,7 @@ func (e *Encoder) Encode(b *vector.Batch, cols []int) *Keys {
 		e.foldHash(b, cols)
 		e.encodeBytes(b, cols)
 	}
+	e.setGroup(b, cols)
 	return &e.keys
 }
 
@@ -123,7 +130,23 @@ func (e *Encoder) Hash(b *vector.Batch, cols []int) []uint64 {
 	} else {
 		e.foldHash(b, cols)
 	}
+	e.setGroup(b, cols)
 	return e.keys.Hash()
+}
+
+// setGroup gives the hashes the top bits of those of the columns that decide the group.
+func (e *Encoder) setGroup(b *vector.Batch, cols []int) {
+	if e.group == nil {
+		return
+	}
+	for i, c := range e.layout.Group {
+		e.groupCols[i] = cols[c]
+	}
+	of := e.group.Hash(b, e.groupCols)
+	hash := e.keys.hash[:len(of)]
+	for i, h := range hash {
+		hash[i] = inGroup(h, of[i])
+	}
 }
 
 func (e *Encoder) begin(b *vector.Batch, cols []int) {

@@ -10,6 +10,7 @@ package rowkey
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weirdb/weir/vector"
 )
@@ -21,10 +22,39 @@ import (
 // Desc and NullsLast change the order of the canonical bytes only, never the
 // hash. Each is either nil or has one element per column. By default columns
 // ascend and NULL comes first.
+//
+// Group lists the columns that decide a key's group, in the order in which an exchange
+// hashes them; nil: all. Keys that are alike in those columns are in one group, and so
+// on one shard, whatever else they have.
 type Layout struct {
 	Kinds     []vector.Kind
 	Desc      []bool
 	NullsLast []bool
+	Group     []int
+}
+
+// GroupedBy is the layout with the given columns in Group.
+func (l Layout) GroupedBy(columns []int) Layout {
+	l.Group = nil
+	for i, c := range columns {
+		if i != c || len(columns) < len(l.Kinds) {
+			l.Group = slices.Clone(columns)
+			break
+		}
+	}
+	return l
+}
+
+// With is the layout with further columns at its end, in the group that the key has
+// without them. The key without columns has no group of its own to keep.
+func (l Layout) With(kinds ...vector.Kind) Layout {
+	if l.Group == nil && len(l.Kinds) > 0 {
+		for i := range l.Kinds {
+			l.Group = append(l.Group, i)
+		}
+	}
+	l.Kinds = append(slices.Clip(l.Kinds), kinds...)
+	return l
 }
 
 // Packed reports whether keys of this layout fit one word: all columns are of
@@ -70,6 +100,11 @@ func (l Layout) fixed() (int, bool) {
 func (l Layout) check() {
 	if l.Desc != nil && len(l.Desc) != len(l.Kinds) || l.NullsLast != nil && len(l.NullsLast) != len(l.Kinds) {
 		panic("rowkey: a layout's orders do not fit its columns")
+	}
+	for _, c := range l.Group {
+		if c < 0 || c >= len(l.Kinds) {
+			panic("rowkey: a layout is grouped by a column that it does not have")
+		}
 	}
 	for _, k := range l.Kinds {
 		if k.Width() == 0 && !k.Variable() && !k.Nested() {

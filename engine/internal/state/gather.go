@@ -78,7 +78,7 @@ func (g *gather) putKeys(buf []byte, t *keyTable, slots []Slot) {
 	g.words, g.masks = resize(g.words, len(slots)), g.masks[:0]
 	for i, s := range slots {
 		g.words[i] = t.words[s]
-		buf[g.pos[i]-back] = groupOf(rowkey.HashPacked(t.words[s], t.maskOf(s)))
+		buf[g.pos[i]-back] = groupOf(t.layout.HashPacked(t.words[s], t.maskOf(s)))
 	}
 	if t.masks != nil {
 		for _, s := range slots {

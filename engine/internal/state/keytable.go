@@ -339,7 +339,7 @@ func (t *keyTable) hashOf(s Slot) uint64 {
 	if !t.packed {
 		return t.hashes[s]
 	}
-	return rowkey.HashPacked(t.words[s], t.maskOf(s))
+	return t.layout.HashPacked(t.words[s], t.maskOf(s))
 }
 
 func (t *keyTable) maskOf(s Slot) uint8 {

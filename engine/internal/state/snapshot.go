@@ -255,6 +255,9 @@ func describeLayout(l rowkey.Layout) string {
 		}
 	}
 	b.WriteString(")")
+	if l.Group != nil {
+		fmt.Fprintf(&b, " grouped by %d", l.Group)
+	}
 	return b.String()
 }
 
