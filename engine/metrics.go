@@ -47,6 +47,14 @@ type OperatorMetrics struct {
 	Busy time.Duration
 	// Watermark is the event time reached, in milliseconds since 1970.
 	Watermark int64
+	// HeldBy is the input or, for a source, the split that is furthest behind in event time,
+	// and HeldSince when the operator's event time rose for the last time, by the query's
+	// clock. They are empty while there is none, and at the end.
+	HeldBy    string
+	HeldSince time.Time
+	// Late counts rows that were refused because event time had passed them, and
+	// LateRetractions those among them that took something back.
+	Late, LateRetractions int64
 	// Inconsistent counts rows or keys that the input took away and had not added.
 	Inconsistent int64
 	// Expired counts entries of the state that were forgotten after 'table.exec.state.ttl'.
@@ -83,10 +91,15 @@ func (q *Query) Metrics() Metrics {
 }
 
 func operatorMetrics(o exec.Metrics) OperatorMetrics {
+	since := time.Time{}
+	if o.HeldBy != "" {
+		since = time.UnixMilli(o.HeldSince).UTC()
+	}
 	return OperatorMetrics{
 		ID: o.ID, Name: o.Name, Shard: o.Shard,
 		RowsIn: o.RowsIn, RowsOut: o.RowsOut, BatchesIn: o.BatchesIn, BatchesOut: o.BatchesOut,
-		Busy: o.Busy, Watermark: int64(o.Watermark), Inconsistent: o.Inconsistent, Expired: o.Expired,
+		Busy: o.Busy, Watermark: int64(o.Watermark), HeldBy: o.HeldBy, HeldSince: since,
+		Late: o.Late, LateRetractions: o.LateRetractions, Inconsistent: o.Inconsistent, Expired: o.Expired,
 		StateKeys: o.StateKeys, StateBytes: o.StateBytes,
 	}
 }

@@ -376,6 +376,7 @@ func (p *Program) Metrics() []Metrics {
 		for _, in := range l.instances {
 			m := Metrics{ID: l.node.ID, Name: l.node.Name, Shard: in.shard, Source: l.node.Source != nil, Sink: l.node.Sink != nil}
 			in.metrics(&m)
+			in.heldBy(&m)
 			if f := in.functions.Load(); f != nil {
 				m.Functions = f.Metrics()
 			}

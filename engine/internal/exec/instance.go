@@ -64,6 +64,7 @@ func newInstance(t *Task, n *Node, shard, shards int) *instance {
 		split:        func() *Split { return t.split },
 		setIdle:      func(idle bool) { in.said = idle },
 	}
+	in.held.watermark = NoWatermark
 	in.publish(NoWatermark, 0, 0)
 	return in
 }
@@ -276,6 +277,7 @@ func (in *instance) settle() {
 	for _, o := range in.sides {
 		o.watermark, o.idle, o.ended = in.out.watermark, in.out.idle, in.out.ended
 	}
+	in.hold(low)
 	in.publish(low, in.store.Keys(), in.store.Bytes())
 }
 

@@ -19,6 +19,11 @@ type Metrics struct {
 	// extrapolated from a sample of the batches.
 	Busy      time.Duration
 	Watermark Watermark
+	// HeldBy is the input that is furthest behind, or of a source the split, and HeldSince
+	// processing time when the watermark rose for the last time: both are empty before it
+	// did for the first time, and at the end.
+	HeldBy    string
+	HeldSince int64
 	// Inconsistent counts what the input took away and had never added.
 	Inconsistent int64
 	// Expired counts entries of the state that were forgotten because nothing touched
@@ -42,12 +47,59 @@ type counters struct {
 	inconsistent        int64
 	expired             int64
 	late, lateRemoved   int64
+	held                heldBack
 
 	public struct {
 		rowsIn, batchesIn, rowsOut, batchesOut atomic.Int64
 		busy, watermark, inconsistent, expired atomic.Int64
 		late, lateRemoved                      atomic.Int64
 		keys, bytes                            atomic.Int64
+	}
+}
+
+// heldBack is what keeps the watermark where it is.
+type heldBack struct {
+	watermark Watermark // the last one
+	port      atomic.Int32
+	split     atomic.Pointer[Split]
+	since     atomic.Int64
+}
+
+// hold notes which of the ports, or which split, is furthest behind.
+func (in *instance) hold(low Watermark) {
+	h := &in.held
+	if low > h.watermark {
+		h.watermark = low
+		h.since.Store(in.task.now)
+	}
+	for i := range in.ports {
+		if p := &in.ports[i]; p.watermark == low && !p.ended {
+			h.port.Store(int32(i))
+			break
+		}
+	}
+	if in.node.Source == nil {
+		return
+	}
+	var slowest *Split
+	for _, c := range in.ports[0].channels {
+		if s := in.task.reading[c]; s != nil && !in.task.inbox.marks[c].Idle && (slowest == nil || s.Watermark() < slowest.Watermark()) {
+			slowest = s
+		}
+	}
+	h.split.Store(slowest)
+}
+
+// heldBy names what is furthest behind.
+func (in *instance) heldBy(m *Metrics) {
+	if m.Watermark == NoWatermark || m.Watermark == EndWatermark {
+		return
+	}
+	m.HeldSince = in.held.since.Load()
+	if in.node.Source == nil {
+		m.HeldBy = in.node.Inputs[in.held.port.Load()].From.Name
+	} else if s := in.held.split.Load(); s != nil {
+		m.HeldBy = s.ID()
 	}
 }
 
