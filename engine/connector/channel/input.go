@@ -15,13 +15,20 @@ import (
 // Input is where a Go program hands rows to a table that a query reads. Sending
 // waits while the query has much to read. It is safe for concurrent use; rows of
 // one goroutine stay in order. It implements connector.Source.
+//
+// What a query has read is gone: when it goes on after a crash, rows that came after the
+// last checkpoint are not in its result. An input made by NewReplayable, whose program
+// can send rows again, loses none.
 type Input struct {
 	schema  sqltype.Schema
 	mode    sqltype.ChangelogMode
 	batches chan message
 	closed  chan struct{} // no more rows come
 	left    chan struct{} // the query has ended
+	opened  chan struct{} // there is a reader
+	replays bool          // the program says positions
 
+	start   []byte // where the query begins, when it is opened
 	mu      sync.Mutex
 	pool    *vector.Pool // of Send, under mu
 	sending sync.WaitGroup
@@ -43,6 +50,7 @@ func NewInput(schema sqltype.Schema, mode sqltype.ChangelogMode) *Input {
 		batches: make(chan message, queueBatches),
 		closed:  make(chan struct{}),
 		left:    make(chan struct{}),
+		opened:  make(chan struct{}),
 		pool:    vector.NewPool(),
 	}
 }
@@ -50,10 +58,12 @@ func NewInput(schema sqltype.Schema, mode sqltype.ChangelogMode) *Input {
 // Schema lists the columns.
 func (in *Input) Schema() sqltype.Schema { return in.schema }
 
-// message is what the query is sent: a batch, or a watermark.
+// message is what the query is sent: a batch, a watermark, or a position.
 type message struct {
-	batch     *vector.Batch // nil: the watermark
+	batch     *vector.Batch // nil: the watermark, or the position
 	watermark int64
+	place     bool
+	position  []byte
 }
 
 // SendWatermark says that every row that is sent from now on is later than t: it is the
@@ -172,8 +182,8 @@ func (in *Input) Bounded() bool { return false }
 // Timed is true: see SendWatermark.
 func (in *Input) Timed() bool { return true }
 
-// Replayable is false: rows that were read are gone.
-func (in *Input) Replayable() bool { return false }
+// Replayable is true of inputs made by NewReplayable.
+func (in *Input) Replayable() bool { return in.replays }
 
 // Splits is one.
 func (in *Input) Splits(context.Context) ([]connector.Split, error) {
@@ -181,14 +191,21 @@ func (in *Input) Splits(context.Context) ([]connector.Split, error) {
 }
 
 // Open returns the input's reader. There is one at a time.
-func (in *Input) Open(_ context.Context, _ connector.Split, scan connector.Scan, _ []byte) (connector.Reader, error) {
+func (in *Input) Open(_ context.Context, _ connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.open || in.gone {
 		return nil, errs.New(errs.Unsupported, errs.Position{}, "a channel can be read by one query, once").WithHint("make an input for each query")
 	}
+	r := &reader{in: in, cols: scan.Of(len(in.schema))}
+	if in.replays {
+		if err := r.resume(position); err != nil {
+			return nil, err
+		}
+	}
 	in.open = true
-	return &reader{in: in, cols: scan.Of(len(in.schema))}, nil
+	close(in.opened)
+	return r, nil
 }
 
 // reader is the connector.Reader of an input.
@@ -201,6 +218,10 @@ type reader struct {
 	watermark int64
 	timed     bool // there is a watermark
 	rose      bool // it came in this Read
+
+	place []byte // the last position before rows that were not read; nil: the beginning
+	since int64  // rows read since
+	again int64  // rows to come that were read before
 }
 
 var (
@@ -236,8 +257,7 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 			b.AppendRow(r.cur, row, r.cur.Kind(row))
 		}
 		r.take(n)
-		if r.cur == nil {
-			r.poll()
+		for r.cur == nil && !r.rose && r.poll() {
 		}
 	}
 	return b.Finish(), nil
@@ -245,6 +265,7 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 
 // take counts n rows of the current batch as read.
 func (r *reader) take(n int) {
+	r.since += int64(n)
 	if r.at += n; r.at == r.cur.Len() {
 		r.cur.Release()
 		r.cur = nil
@@ -252,11 +273,18 @@ func (r *reader) take(n int) {
 }
 
 func (r *reader) set(m message) {
-	if m.batch == nil {
+	switch {
+	case m.place:
+		r.place, r.since = m.position, r.again
+		return
+	case m.batch == nil:
 		r.watermark, r.timed, r.rose = m.watermark, true, true
 		return
 	}
-	r.cur, r.at = m.batch.Project(r.cols), 0
+	if int64(m.batch.Len()) > r.again {
+		r.cur, r.at = m.batch.Project(r.cols), int(r.again)
+	}
+	r.again = max(r.again-int64(m.batch.Len()), 0)
 	m.batch.Release()
 }
 
@@ -273,26 +301,27 @@ func (r *reader) poll() bool {
 
 // next waits for a batch until ctx ends.
 func (r *reader) next(ctx context.Context) error {
-	if r.cur != nil || r.poll() {
-		return nil
-	}
-	select {
-	case m := <-r.in.batches:
-		r.set(m)
-	case <-ctx.Done():
-	case <-r.in.closed:
+	for r.cur == nil && !r.rose {
 		if r.poll() {
+			continue
+		}
+		select {
+		case m := <-r.in.batches:
+			r.set(m)
+		case <-ctx.Done():
 			return nil
+		case <-r.in.closed:
+			if r.poll() {
+				continue
+			}
+			if err := r.in.err; err != nil {
+				return errs.New(errs.Input, errs.Position{}, "the program that sends rows failed: %w", err)
+			}
+			return io.EOF
 		}
-		if err := r.in.err; err != nil {
-			return errs.New(errs.Input, errs.Position{}, "the program that sends rows failed: %w", err)
-		}
-		return io.EOF
 	}
 	return nil
 }
-
-func (r *reader) Position() []byte { return nil }
 
 // Close lets senders go and drops what they sent.
 func (r *reader) Close() error {
