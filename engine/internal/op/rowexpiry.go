@@ -1,10 +1,11 @@
 package op
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
-	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // rowExpiry forgets the rows of a side of a join, each by itself. It knows of every row
@@ -29,17 +30,16 @@ const (
 )
 
 func newRowExpiry(s *joinSide) *rowExpiry {
-	e := &rowExpiry{id: append([]int(nil), s.Keys...)}
+	more := s.stored
 	if s.Replacing {
-		e.id = append(e.id, s.Identity...)
-	} else {
-		e.id = append(e.id, s.stored...)
+		more = s.Identity
 	}
-	layout := rowkey.Layout{}
-	for _, c := range e.id {
-		layout.Kinds = append(layout.Kinds, s.Types[c].Kind())
+	kinds := make([]vector.Kind, len(more))
+	for i, c := range more {
+		kinds[i] = s.Types[c].Kind()
 	}
-	e.expiry = newExpiry(s.Retention, layout, colDeadline)
+	e := &rowExpiry{id: append(slices.Clone(s.Keys), more...)}
+	e.expiry = newExpiry(s.Retention, s.layout.With(kinds...), colDeadline)
 	return e
 }
 
