@@ -18,8 +18,9 @@ import (
 // the only thing that writes; it is one atomic, durable write. Stores read what they
 // do not have in memory.
 //
-// A store is made once for an operator and shard while the database is open. Methods
-// may be called from any goroutine, Commit from one at a time.
+// Of an operator and shard there is one store at a time. Another may follow once all
+// that the first copied is committed. Methods may be called from any goroutine, Commit
+// from one at a time.
 type DB struct {
 	dir    string
 	fs     FS

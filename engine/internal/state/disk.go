@@ -2,6 +2,7 @@ package state
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
 )
+
+var errCorrupt = errors.New("the data is corrupt")
 
 // disk is what a table knows of its entries in the database: those of the last
 // commit, of the key groups that the store owns.
@@ -40,8 +43,10 @@ type disk struct {
 	touched [keyGroups]bool // groups of which the database may have entries, once there was a copy
 	copies  bool            // there was one
 
-	gather gather
-	buf    []byte
+	gather  gather
+	buf     []byte
+	missing []absent
+	keyBuf  []byte
 }
 
 // changes are what a table deletes in the database, collected until the next copy.
@@ -170,15 +175,20 @@ type absent struct {
 
 // fault brings the entries of keys into memory that only the database has.
 func (d *disk) fault(t *keyTable, k *rowkey.Keys) error {
-	var missing []absent
+	missing, keys := d.missing[:0], d.keyBuf[:0]
+	defer func() { d.missing, d.keyBuf = missing[:0], keys[:0] }()
 	for i, h := range k.Hash() {
 		if t.find(k, i) != None {
 			continue
 		}
-		key := append(d.head(nil, groupOf(h)), k.Bytes(i)...)
-		if !d.gone[string(key)] && !d.leaving[string(key)] {
-			missing = append(missing, absent{key, i})
+		at := len(keys)
+		keys = append(d.head(keys, groupOf(h)), k.Bytes(i)...)
+		key := keys[at:len(keys):len(keys)]
+		if d.gone[string(key)] || d.leaving[string(key)] {
+			keys = keys[:at]
+			continue
 		}
+		missing = append(missing, absent{key, i})
 	}
 	if len(missing) == 0 {
 		return nil
@@ -330,4 +340,24 @@ func (t *keyTable) loadAll() error {
 	}
 	d.complete = true
 	return t.evict.endCall(t)
+}
+
+// record is one stored entry.
+type record struct{ key, value []byte }
+
+// encodeKeys turns the keys of records back into hashed keys.
+func encodeKeys(l rowkey.Layout, recs []record) (k *rowkey.Keys, release func(), err error) {
+	d := newKeyDecoder(vector.NewPool(), l)
+	for _, r := range recs {
+		if err := d.add(r.key); err != nil {
+			d.discard()
+			return nil, nil, err
+		}
+	}
+	b := vector.NewBatch(len(recs), d.finish(), nil)
+	cols := make([]int, len(l.Kinds))
+	for i := range cols {
+		cols[i] = i
+	}
+	return rowkey.NewEncoder(l).Encode(b, cols), b.Release, nil
 }

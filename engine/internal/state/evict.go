@@ -186,17 +186,6 @@ func (e *evictor) endCall(t *keyTable) error {
 	return problem
 }
 
-// writeAll saves all entries in memory, for a snapshot.
-func (e *evictor) writeAll(t *keyTable) error {
-	var err error
-	t.index.each(func(s Slot) {
-		if err == nil {
-			err = e.write(t, s)
-		}
-	})
-	return err
-}
-
 // write saves an entry that is dirty, and checks one that is not.
 func (e *evictor) write(t *keyTable, s Slot) error {
 	k, value := e.tierKey(t, s), t.payload.save(nil, s)

@@ -472,6 +472,10 @@ func (t *keyTable) endEpoch() error {
 	return t.endCall()
 }
 
+func (t *keyTable) entries() int64 { return t.count }
+
+func (t *keyTable) fail(err error) { t.err = err }
+
 func (t *keyTable) isHeld(s Slot) bool { return t.ordinal[s] > t.base }
 
 // keyColumns are the key columns of the given entries.

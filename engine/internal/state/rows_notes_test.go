@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -23,7 +22,8 @@ func testRowsNotes(t *testing.T, evict, indexed bool) {
 	pool := vector.NewCheckedPool()
 	layout := rowkey.Layout{Kinds: []vector.Kind{vector.Int64}}
 	opt := RowsOptions{Cols: []vector.Kind{vector.Int64}, Indexed: indexed, Noted: true}
-	s := NewStore(Options{EvictAll: evict})
+	db := newTestDB(t, Options{EvictAll: evict})
+	s := NewStore(db.opt)
 	rows := s.Rows("rows", layout, opt)
 	enc := rowkey.NewEncoder(layout)
 	// add adds values of the keys and returns the notes that their rows have.
@@ -67,17 +67,11 @@ func testRowsNotes(t *testing.T, evict, indexed bool) {
 		want(add(vector.Delete, 2, 7), 207)
 		want(add(vector.Insert, 2, 7), 0)
 	}
-	var snapshot bytes.Buffer
 	if err := s.EndEpoch(); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Snapshot(&snapshot); err != nil {
-		t.Fatal(err)
-	}
-	s = NewStore(Options{EvictAll: evict})
-	if err := s.Restore(&snapshot, 0, rowkey.Groups); err != nil {
-		t.Fatal(err)
-	}
+	db.checkpoint(s)
+	s = NewStore(db.opt)
 	rows = s.Rows("rows", layout, opt)
 	if indexed {
 		want(add(vector.Delete, 1, 5, 1, 6), 105, 106)

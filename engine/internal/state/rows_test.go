@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -381,15 +380,7 @@ func (w *rowsWalk) restart() {
 	w.ok(w.store.EndEpoch())
 	if w.db != nil {
 		w.crash()
-		return
 	}
-	var b bytes.Buffer
-	w.ok(w.store.Snapshot(&b))
-	w.open()
-	cut := w.r.IntN(rowkey.Groups)
-	w.ok(w.store.Restore(bytes.NewReader(b.Bytes()), cut, rowkey.Groups))
-	w.ok(w.store.Restore(bytes.NewReader(b.Bytes()), 0, cut))
-	w.ok(w.store.EndCall())
 }
 
 // crash continues on what was last committed.

@@ -134,41 +134,8 @@ func (t *Slices) entries() int64 {
 	return n
 }
 
-func (t *Slices) clean() {
-	for _, v := range t.slices {
-		v.clean()
-	}
-}
-
 func (t *Slices) describe() string {
 	return "slices " + describeLayout(t.layout) + " " + describeColumns(t.kinds)
-}
-
-func (t *Slices) save(w *snapshotWriter) error {
-	for _, at := range t.times {
-		w.prefix = appendTime(nil, at)
-		if err := t.slices[at].save(w); err != nil {
-			return err
-		}
-	}
-	w.prefix = nil
-	return nil
-}
-
-func (t *Slices) restore(recs []record) error {
-	for _, r := range recs {
-		if len(r.key) < timeBytes {
-			return errCorrupt
-		}
-		v, err := t.Slice(timeOf(r.key), true)
-		if err == nil {
-			err = v.restore([]record{{r.key[timeBytes:], r.value}})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (t *Slices) fail(err error) { t.err = err }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -196,13 +195,6 @@ func TestSlicesAgainstMap(t *testing.T) {
 		for range 120 {
 			w.epoch()
 			switch n := w.r.IntN(10); {
-			case db == nil && n == 0:
-				var b bytes.Buffer
-				w.ok(w.stores[0].Snapshot(&b))
-				w.open0()
-				w.ok(w.stores[0].Restore(&b, 0, rowkey.Groups))
-				w.ok(w.stores[0].EndEpoch())
-				w.check()
 			case db == nil:
 			case n == 0:
 				w.crash()
@@ -214,12 +206,6 @@ func TestSlicesAgainstMap(t *testing.T) {
 		}
 		w.ok(w.pool.Leaks())
 	})
-}
-
-// open0 makes an empty store.
-func (w *slicesWalk) open0() {
-	s := NewStore(w.opt)
-	w.stores, w.tables = []*Store{s}, []*Slices{s.Slices("t", w.k.layout, modelCols)}
 }
 
 // A dropped slice takes its entries along: none is left in the database.

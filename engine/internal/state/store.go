@@ -1,5 +1,5 @@
-// Package state is the keyed state of operators: tables in memory, snapshots of
-// them, and the tier behind for what is not in memory.
+// Package state is the keyed state of operators: tables in memory, and a database
+// behind them that has what they were at the last checkpoint.
 //
 // # Pins and holds
 //
@@ -55,10 +55,9 @@ type Options struct {
 
 // Store is the keyed state of one operator in one shard.
 type Store struct {
-	opt     Options
-	names   []string // of tables, in the order of their making
-	tables  map[string]table
-	waiting map[string]*waiting // restored, their tables not made yet
+	opt    Options
+	names  []string // of tables, in the order of their making
+	tables map[string]table
 
 	operator *operator // in opt.DB
 	copied   uint64    // the epoch of the last copy, if it is not known to be committed
@@ -71,10 +70,7 @@ type table interface {
 	endEpoch() error
 	bytes() int64
 	entries() int64
-	clean() // a snapshot has everything
 	describe() string
-	save(w *snapshotWriter) error
-	restore(recs []record) error
 	fail(err error)
 
 	// With a database.
@@ -90,7 +86,7 @@ func NewStore(opt Options) *Store {
 	if opt.EvictAll && opt.Tier == nil {
 		opt.Tier = memoryTier{}
 	}
-	s := &Store{opt: opt, tables: map[string]table{}, waiting: map[string]*waiting{}}
+	s := &Store{opt: opt, tables: map[string]table{}}
 	if opt.DB != nil {
 		if s.opt.To == 0 {
 			s.opt.To = keyGroups
@@ -100,9 +96,9 @@ func NewStore(opt Options) *Store {
 	return s
 }
 
-// Values makes the table of that name, with what was restored for it. The name is
-// unique in the store. If the restored table had another key or other columns, or
-// its data is corrupt, each Resolve says so.
+// Values makes the table of that name, with what the database has of it. The name is
+// unique in the store. If it had another key or other columns there, each Resolve says
+// so.
 func (s *Store) Values(name string, key rowkey.Layout, cols []vector.Kind) *Values {
 	v := newValues(name, key, cols, s.opt)
 	v.evict = s.evictor()
@@ -155,12 +151,6 @@ func (s *Store) register(name string, t table) {
 			t.fail(err)
 		}
 	}
-	if w := s.waiting[name]; w != nil {
-		delete(s.waiting, name)
-		if err := w.into(name, t); err != nil {
-			t.fail(err)
-		}
-	}
 }
 
 // EndCall says that a call into the operator has ended: pins are gone. The task
@@ -200,9 +190,6 @@ func (s *Store) Bytes() int64 {
 	n := int64(0)
 	for _, t := range s.tables {
 		n += t.bytes()
-	}
-	for _, w := range s.waiting {
-		n += int64(cap(w.data))
 	}
 	return n
 }

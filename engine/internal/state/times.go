@@ -3,7 +3,6 @@ package state
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
@@ -223,8 +222,6 @@ func (t *Times) endEpoch() error { return nil }
 
 func (t *Times) entries() int64 { return t.count }
 
-func (t *Times) clean() {}
-
 func (t *Times) fail(err error) { t.err = err }
 
 func (t *Times) bytes() int64 {
@@ -234,22 +231,8 @@ func (t *Times) bytes() int64 {
 
 func (t *Times) describe() string { return "times " + describeLayout(t.layout) }
 
-// save writes the pairs in the order of time.
-func (t *Times) save(w *snapshotWriter) error {
-	moments := slices.Clone(t.heap)
-	slices.SortFunc(moments, func(a, b int32) int {
-		return compareWords(uint64(t.moments[a].at)^1<<63, uint64(t.moments[b].at)^1<<63)
-	})
-	for _, m := range moments {
-		at := binary.AppendVarint(nil, t.moments[m].at)
-		for p := t.moments[m].first; p != 0; p = t.next[p] {
-			w.record(groupOf(t.hash[p]), t.keys.get(t.refs[p]), at)
-		}
-	}
-	return nil
-}
-
-func (t *Times) restore(recs []record) error {
+// load adds pairs that the database has.
+func (t *Times) load(recs []record) error {
 	k, release, err := encodeKeys(t.layout, recs)
 	if err != nil {
 		return err

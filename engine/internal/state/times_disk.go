@@ -29,7 +29,7 @@ func (t *Times) attach(d *disk) error {
 		}
 		recs = append(recs, record{key[timeBytes:], binary.AppendVarint(nil, timeOf(key))})
 		if len(recs) == vector.Target {
-			if err := t.restore(recs); err != nil {
+			if err := t.load(recs); err != nil {
 				return corrupt(t.name, err)
 			}
 			recs = recs[:0]
@@ -38,7 +38,7 @@ func (t *Times) attach(d *disk) error {
 	if err := it.Error(); err != nil {
 		return d.db.worldError("read", err)
 	}
-	if err := t.restore(recs); err != nil {
+	if err := t.load(recs); err != nil {
 		return corrupt(t.name, err)
 	}
 	for _, f := range t.fresh {

@@ -1,13 +1,11 @@
 package state
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/weirdb/weir/vector"
-	"github.com/weirdb/weir/vector/rowkey"
 )
 
 type timer struct {
@@ -81,21 +79,6 @@ func TestTimesAgainstMap(t *testing.T) {
 					store = NewStore(db.opt)
 					times = store.Times("t", k.layout)
 				}
-				continue
-			}
-			if r.IntN(20) == 0 {
-				var b bytes.Buffer
-				if err := store.Snapshot(&b); err != nil {
-					t.Fatal(err)
-				}
-				store = NewStore(opt)
-				cut := r.IntN(rowkey.Groups)
-				for _, g := range [][2]int{{cut, rowkey.Groups}, {0, cut}} {
-					if err := store.Restore(bytes.NewReader(b.Bytes()), g[0], g[1]); err != nil {
-						t.Fatal(err)
-					}
-				}
-				times = store.Times("t", k.layout)
 			}
 		}
 	})

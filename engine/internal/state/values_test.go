@@ -1,7 +1,6 @@
 package state
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -238,43 +237,10 @@ func (w *valuesWalk) flush() {
 	}
 }
 
-// restart continues on a store restored from a snapshot; half of the time the
-// snapshot is cut in two by key group and put together again.
+// restart continues in a new store, if there is a database.
 func (w *valuesWalk) restart() {
 	if w.db != nil {
 		w.crash()
-		return
-	}
-	var b bytes.Buffer
-	w.ok(w.store.Snapshot(&b))
-	parts := [][]byte{b.Bytes()}
-	cut := rowkey.Groups
-	if w.r.IntN(2) == 0 {
-		cut = w.r.IntN(rowkey.Groups)
-		parts = nil
-		for _, g := range [][2]int{{0, cut}, {cut, rowkey.Groups}} {
-			w.open()
-			w.ok(w.store.Restore(bytes.NewReader(b.Bytes()), g[0], g[1]))
-			w.ok(w.store.EndEpoch())
-			var part bytes.Buffer
-			w.ok(w.store.Snapshot(&part))
-			parts = append(parts, part.Bytes())
-		}
-	}
-	w.store = NewStore(w.opt)
-	early := w.r.IntN(2) == 0
-	if early {
-		w.v = w.store.Values("t", w.k.layout, modelCols)
-	}
-	for _, p := range parts {
-		w.ok(w.store.Restore(bytes.NewReader(p), 0, rowkey.Groups))
-	}
-	if !early {
-		w.v = w.store.Values("t", w.k.layout, modelCols)
-	}
-	w.ok(w.store.EndCall())
-	if w.v.Len() != len(w.want) {
-		w.t.Fatalf("%d entries restored, want %d", w.v.Len(), len(w.want))
 	}
 }
 

@@ -1,0 +1,101 @@
+package state
+
+import (
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// Slices that are written and dropped must not make the database grow: two seconds here,
+// as long as WEIR_SOAK says otherwise.
+func TestSlicesStaySmall(t *testing.T) {
+	length := 2 * time.Second
+	if s := os.Getenv("WEIR_SOAK"); s != "" {
+		var err error
+		if length, err = time.ParseDuration(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const slices, perSlice = 20, 4000
+	dir := t.TempDir()
+	j := openBenchJob(t, dir, 0)
+	layout := rowkey.Layout{Kinds: []vector.Kind{vector.Int64}}
+	table := j.store.Slices("slices", layout, []vector.Kind{vector.Int64, vector.Float64, vector.Int64, vector.Float64})
+	r := rand.New(rand.NewPCG(1, 1))
+	worst, live := 0.0, int64(0)
+	end := time.Now().Add(length)
+	for at := int64(0); time.Now().Before(end); at++ {
+		v, err := table.Slice(at, true)
+		j.ok(err)
+		j.keys(r.Int64N(1e12), perSlice, func(_ *vector.Batch, k *rowkey.Keys, slots []Slot) {
+			j.ok(v.Resolve(k, true, slots))
+			for c := range 4 {
+				for _, s := range slots {
+					if c%2 == 0 {
+						Col[int64](v, c)[s] = r.Int64()
+					} else {
+						Col[float64](v, c)[s] = r.Float64()
+					}
+				}
+			}
+			v.Dirty(slots)
+		})
+		table.Drop(at - slices)
+		j.ok(j.store.EndEpoch())
+		if at%2 == 1 {
+			p := j.copy()
+			if live == 0 && at > 2 {
+				live = p.Bytes() / 2 * slices
+			}
+			j.commit(p)
+		}
+		if at > 3*slices && at%slices == 0 {
+			worst = max(worst, float64(diskSize(t, dir))/float64(live))
+		}
+	}
+	j.settle()
+	last := float64(diskSize(t, dir)) / float64(live)
+	t.Logf("%d MB are live; on disk %.2f times that at worst, %.2f in the end", live>>20, worst, last)
+	if length >= time.Minute && last > 2.5 {
+		t.Errorf("%.2f times the live bytes are on disk", last)
+	}
+	j.ok(j.db.Close())
+}
+
+// A large state is there at once after a kill. With WEIR_SOAK it has a gigabyte.
+func TestOpenAfterKill(t *testing.T) {
+	n, rounds := int64(20_000), 3
+	if os.Getenv("WEIR_SOAK") != "" {
+		n, rounds = 500_000, 24
+	}
+	dir := t.TempDir()
+	j := openBenchJob(t, dir, 1)
+	for i := range rounds {
+		j.touch(int64(i)*n, n)
+		j.commit(j.copy())
+	}
+	// The kill: what is on disk now, while the other is still at work.
+	killed := t.TempDir()
+	j.ok(copyFiles(dir, killed))
+	start := time.Now()
+	again := openBenchJob(t, killed, 0)
+	took := time.Since(start)
+	if got, want := again.store.Keys(), int64(rounds)*n; got != want {
+		t.Errorf("%d keys, want %d", got, want)
+	}
+	t.Logf("%d MB opened in %v", diskSize(t, killed)>>20, took)
+	j.ok(again.db.Close())
+	j.ok(j.db.Close())
+}
+
+// copyFiles copies a folder.
+func copyFiles(from, to string) error {
+	if err := os.RemoveAll(to); err != nil {
+		return err
+	}
+	return os.CopyFS(to, os.DirFS(from))
+}
