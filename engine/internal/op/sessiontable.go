@@ -15,6 +15,7 @@ type SessionTableSpec struct {
 	WindowTableSpec
 	Partition []int // input columns
 	Updating  bool  // the input may take rows away
+	Spread    []int // columns that rows are spread by, of Partition; nil: one shard has all
 }
 
 // SessionTable is SESSION: the rows of a key that follow each other within a gap are in
@@ -61,9 +62,7 @@ type session struct {
 // NewSessionTable returns a SessionTable.
 func NewSessionTable(spec SessionTableSpec) *SessionTable {
 	s := &SessionTable{spec: spec, in: newWindowInput(spec.Window, spec.Types), gap: spec.Window.Assigner.Size}
-	for _, k := range spec.Partition {
-		s.layout.Kinds = append(s.layout.Kinds, spec.Types[k].Kind())
-	}
+	s.layout = keyLayout(spec.Types, spec.Partition, spec.Spread)
 	s.enc = rowkey.NewEncoder(s.layout)
 	return s
 }
@@ -372,4 +371,3 @@ func (s *SessionTable) emit(f session, out exec.Output) error {
 
 // Close does nothing: state belongs to the task.
 func (s *SessionTable) Close() error { return nil }
-
