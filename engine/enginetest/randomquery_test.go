@@ -54,6 +54,7 @@ type query struct {
 	grouped  bool
 	keys     []*term
 	having   *term
+	qualify  string
 	limit    string
 
 	rows float64 // a bound of the number of rows
@@ -100,6 +101,9 @@ func (q *query) String() string {
 	}
 	if q.having != nil {
 		fmt.Fprintf(&s, " HAVING %s", q.having)
+	}
+	if q.qualify != "" {
+		s.WriteString(" QUALIFY " + q.qualify)
 	}
 	return s.String() + q.limit
 }
@@ -165,6 +169,9 @@ func (g *grammar) query(depth int, like *query) *query {
 	} else {
 		g.list(q, like)
 		q.distinct = like == nil && g.chance(6)
+	}
+	if like == nil && !q.distinct && g.chance(5) {
+		g.rank(q)
 	}
 	if like == nil && g.aliases > 1 && g.chance(15) {
 		q.limit = g.pick(" LIMIT 2", " LIMIT 4 OFFSET 1")
@@ -285,6 +292,49 @@ func (g *grammar) list(q *query, like *query) {
 	for range 1 + g.r.IntN(4) {
 		g.item(q, g.term(g.randomType(), 2))
 	}
+}
+
+// rank draws a number of the rows in an order, and a condition on it. Where rows that are
+// equal in the order have different numbers, the order has everything.
+func (g *grammar) rank(q *query) {
+	from := g.scope
+	if q.grouped {
+		from = nil
+		for _, it := range q.items {
+			from = append(from, it.term)
+		}
+	}
+	total := true
+	var exact []*term
+	for _, t := range from {
+		if t.inexact || t.typ.IsNested() || t.typ.ID == sqltype.Float || t.typ.ID == sqltype.Double {
+			total = false
+			continue
+		}
+		exact = append(exact, t)
+	}
+	if len(exact) == 0 {
+		return
+	}
+	function := g.pick("RANK()", "DENSE_RANK()")
+	order := 1 + g.r.IntN(min(len(exact), 2))
+	if total && g.chance(2) {
+		function, order = "ROW_NUMBER()", len(exact)
+	}
+	var window strings.Builder
+	for i := range g.r.IntN(3) {
+		fmt.Fprintf(&window, "%s%s", []string{"PARTITION BY ", ", "}[min(i, 1)], exact[g.r.IntN(len(exact))])
+	}
+	for i, k := range g.r.Perm(len(exact))[:order] {
+		fmt.Fprintf(&window, "%s%s%s%s", []string{" ORDER BY ", ", "}[min(i, 1)], exact[k], g.pick("", " DESC"), g.pick("", " NULLS LAST", " NULLS FIRST"))
+	}
+	number := fmt.Sprintf("%s OVER (%s)", function, window.String())
+	if g.chance(2) {
+		it := &term{pattern: strings.ReplaceAll(number, "%", "%%"), typ: sqltype.BigIntType.Required(), most: most}
+		g.item(q, it)
+		number = q.items[len(q.items)-1].name
+	}
+	q.qualify = number + g.pick(" <= 2", " = 1", " < 4", " BETWEEN 2 AND 3", " > 1", " <> 2", " <= 2")
 }
 
 // forward lists the keys of the tables, so that the result may have one.
