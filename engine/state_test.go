@@ -327,6 +327,55 @@ func TestChangedQuery(t *testing.T) {
 	}
 }
 
+// Operators that are spread by a part of the key of their state, or that keep tables by
+// more columns than they are spread by, find it again on any number of shards.
+func TestRescaledTables(t *testing.T) {
+	for name, statement := range map[string]string{
+		"distinct":  "INSERT INTO sums SELECT auction, COUNT(DISTINCT price) FROM bids GROUP BY auction",
+		"subset":    "INSERT INTO sums SELECT a, SUM(n) FROM (SELECT auction AS a, price / 100 AS p, COUNT(DISTINCT price) AS n FROM (SELECT auction, price FROM bids GROUP BY auction, price) AS x GROUP BY auction, price / 100) AS y GROUP BY a",
+		"intersect": "INSERT INTO sums SELECT auction, COUNT(*) FROM (SELECT auction, price FROM bids UNION SELECT auction, price FROM bids WHERE price > 5) AS t GROUP BY auction",
+		"join":      "INSERT INTO sums SELECT a.auction, COUNT(*) FROM (SELECT auction, price, COUNT(*) AS n FROM bids GROUP BY auction, price) AS a JOIN (SELECT auction, MAX(price) AS m FROM bids GROUP BY auction) AS b ON a.auction = b.auction AND a.price <= b.m GROUP BY a.auction",
+	} {
+		k := keep(t)
+		rows := map[string]int{}
+		for run := range 4 {
+			k.cfg.Parallelism = []int{3, 3, 2, 4}[run]
+			k.again("SET 'pipeline.name' = 'rescaled'")
+			q := k.start(statement)
+			var in []channel.Row
+			for a := range int64(20) {
+				for p := range int64(10) {
+					in = append(in, insert(a, int64(run)*5+p)) // half of the prices have been there
+				}
+			}
+			k.feed(q, in...)
+			if err := q.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range strings.Split(strings.TrimSpace(k.out.String()), "\n") {
+				row := line[2:]
+				if strings.HasPrefix(line, "+") {
+					rows[row]++
+				} else {
+					rows[row]--
+				}
+				if rows[row] == 0 {
+					delete(rows, row)
+				}
+			}
+			k.out.Reset()
+			want := map[string]int{}
+			for a := range 20 {
+				want[fmt.Sprintf("[%d, %d]", a, 10+5*run)] = 1
+			}
+			if fmt.Sprint(rows) != fmt.Sprint(want) {
+				t.Errorf("%s, run %d: got %v", name, run, rows)
+				break
+			}
+		}
+	}
+}
+
 // Files into files: exactly once, whenever the query is cancelled.
 func TestFilesExactlyOnce(t *testing.T) {
 	k := keep(t)

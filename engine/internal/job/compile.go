@@ -169,6 +169,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	case *plan.Aggregate:
 		spec := op.AggregateSpec{
 			Input:      n.Input.Schema().Types(),
+			Spread:     spreadBy(n.Input),
 			Keys:       n.Keys,
 			Calls:      n.Aggs,
 			Updating:   !n.InputAppendOnly,
@@ -204,7 +205,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			return op.NewJoin(spec)
 		})
 	case *plan.SetOperation:
-		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All, Retention: op.Retention(n.Retention(0))}
+		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All, Spread: spreadBy(n.Left), Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })
 	case *plan.ToChangelog:
 		var shown []int
@@ -217,10 +218,10 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	case *plan.FromChangelog:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewFromChangelog(n.Code, operationCodes(n.Codes)), nil })
 	case *plan.Normalize:
-		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, Spread: spreadBy(n.Input), OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewNormalize(spec), nil })
 	case *plan.Materialize:
-		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
+		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, Spread: spreadBy(n.Input), OmitBefore: !n.EmitUpdateBefore, Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewMaterialize(spec, op.Keep(n.Keep)), nil })
 	case *plan.Consolidate:
 		spec := op.TableSpec{Types: n.Schema().Types(), Key: n.Keys, OmitBefore: !n.EmitUpdateBefore}
@@ -229,8 +230,17 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 	panic(fmt.Sprintf("job: a plan cannot have a %s here", n.Op()))
 }
 
+// spreadBy lists the columns by whose hash the rows of a node are spread over shards, or
+// none when one shard has them all.
+func spreadBy(n plan.Node) []int {
+	if d := n.Traits().Dist; d.Kind == plan.HashShards {
+		return d.Keys
+	}
+	return nil
+}
+
 func joinSide(in plan.Node, keys []int, appendOnly, upsert bool, unique []int) op.JoinSide {
-	s := op.JoinSide{Types: in.Schema().Types(), Keys: keys, Updating: !appendOnly}
+	s := op.JoinSide{Types: in.Schema().Types(), Keys: keys, Updating: !appendOnly, Spread: spreadBy(in)}
 	if upsert && !appendOnly {
 		s.Replacing = true
 		for _, c := range unique {

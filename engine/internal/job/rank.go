@@ -14,7 +14,7 @@ func rank(n *plan.Rank) exec.Operator {
 	for _, k := range n.Order {
 		order = append(order, op.SortKey(k))
 	}
-	one := op.DeduplicateSpec{Types: types, Key: n.Partition, Order: order, Last: n.KeepsLast(), OmitBefore: !n.EmitUpdateBefore}
+	one := op.DeduplicateSpec{Types: types, Key: n.Partition, Order: order, Last: n.KeepsLast(), OmitBefore: !n.EmitUpdateBefore, Spread: spreadBy(n.Input)}
 	spec := op.RankSpec{
 		Types:      types,
 		Partition:  n.Partition,
@@ -27,6 +27,7 @@ func rank(n *plan.Rank) exec.Operator {
 		Number:     n.Number,
 		InPlace:    n.InPlace(),
 		OmitBefore: !n.EmitUpdateBefore,
+		Spread:     spreadBy(n.Input),
 	}
 	switch n.Strategy {
 	case plan.RankWindow:

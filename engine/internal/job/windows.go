@@ -26,7 +26,7 @@ func (c *compiler) windowTable(n *plan.WindowTable, inputs []exec.Edge) (*exec.N
 	}
 	if n.Windows.Kind == window.Session {
 		return c.operator(n, inputs, func() (exec.Operator, error) {
-			return op.NewSessionTable(op.SessionTableSpec{WindowTableSpec: spec, Partition: n.Partition, Updating: !n.InputAppendOnly}), nil
+			return op.NewSessionTable(op.SessionTableSpec{WindowTableSpec: spec, Partition: n.Partition, Updating: !n.InputAppendOnly, Spread: spreadBy(n.Input)}), nil
 		})
 	}
 	spec.Hidden = n.Watermark >= 0
@@ -36,7 +36,7 @@ func (c *compiler) windowTable(n *plan.WindowTable, inputs []exec.Edge) (*exec.N
 func (c *compiler) windowAggregate(n *plan.WindowAggregate, inputs []exec.Edge) (*exec.Node, error) {
 	spec := op.WindowAggregateSpec{
 		Input: n.Input.Schema().Types(), Window: windowSpec(n.Windows, n.Time, n.Start, n.End, n.Watermark),
-		Keys: n.Keys, Calls: n.Aggs, Updating: !n.InputAppendOnly,
+		Keys: n.Keys, Calls: n.Aggs, Updating: !n.InputAppendOnly, Spread: spreadBy(n.Input),
 	}
 	return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewWindowAggregate(spec) })
 }
@@ -78,7 +78,7 @@ func windowRank(n *plan.Rank) exec.Operator {
 	spec := op.WindowRankSpec{
 		Types: n.Input.Schema().Types(), Window: windowSpec(w, -1, start, end, n.Watermark),
 		Partition: n.Partition, Function: op.RankFunction(n.Function), From: n.From, To: n.To, ToColumn: n.ToColumn,
-		KeepsLast: n.KeepsLast(), Number: n.Number, Updating: !n.Input.Traits().Mode.InsertOnly(),
+		KeepsLast: n.KeepsLast(), Number: n.Number, Updating: !n.Input.Traits().Mode.InsertOnly(), Spread: spreadBy(n.Input),
 	}
 	for _, k := range n.Order {
 		spec.Order = append(spec.Order, op.SortKey(k))

@@ -44,7 +44,7 @@ func NewConsolidate(spec TableSpec) *Consolidate {
 	}
 	c.rowEnc = rowkey.NewEncoder(l)
 	if spec.Key != nil {
-		c.keyEnc = rowkey.NewEncoder(spec.keyLayout())
+		c.keyEnc = rowkey.NewEncoder(keyLayout(spec.Types, spec.Key, nil))
 	}
 	return c
 }

@@ -20,7 +20,8 @@ type DeduplicateSpec struct {
 	// Last says that of rows that are equal in the order the one that came last is kept,
 	// not the first.
 	Last       bool
-	OmitBefore bool // the consumer needs no -U
+	OmitBefore bool  // the consumer needs no -U
+	Spread     []int // columns that rows are spread by, of Key; nil: one shard has all
 }
 
 // Deduplicate keeps one row of each key of an append-only input: the first in an order,
@@ -53,7 +54,7 @@ const (
 // NewDeduplicate returns a Deduplicate.
 func NewDeduplicate(spec DeduplicateSpec) *Deduplicate {
 	d := &Deduplicate{spec: spec, order: newRowOrder(spec.Types, spec.Order)}
-	d.layout = TableSpec{Types: spec.Types, Key: spec.Key}.keyLayout()
+	d.layout = keyLayout(spec.Types, spec.Key, spec.Spread)
 	d.enc = rowkey.NewEncoder(d.layout)
 	isKey := make([]int, len(spec.Types))
 	for i, k := range spec.Key {

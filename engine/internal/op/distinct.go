@@ -33,7 +33,7 @@ type distinct struct {
 
 func newDistinct(arg expr.Expr, updating bool, keys rowkey.Layout) (*distinct, error) {
 	d := &distinct{arg: arg, updating: updating}
-	d.layout.Kinds = append(append(d.layout.Kinds, keys.Kinds...), arg.Type().Kind())
+	d.layout = keys.With(arg.Type().Kind())
 	d.enc = rowkey.NewEncoder(d.layout)
 	for i := range d.layout.Kinds {
 		d.cols = append(d.cols, i)

@@ -58,7 +58,7 @@ const (
 // ascending, and watermark the hidden column of the input, or -1.
 func NewFirstInTime(spec DeduplicateSpec, watermark int) *FirstInTime {
 	f := &FirstInTime{spec: spec, time: spec.Order[0].Column, late: exec.NewLateness(watermark), order: newRowOrder(spec.Types, spec.Order)}
-	f.layout = TableSpec{Types: spec.Types, Key: spec.Key}.keyLayout()
+	f.layout = keyLayout(spec.Types, spec.Key, spec.Spread)
 	f.enc = rowkey.NewEncoder(f.layout)
 	isKey := make([]int, len(spec.Types))
 	for i, k := range spec.Key {

@@ -28,10 +28,7 @@ type FirstRows struct {
 // NewFirstRows returns a FirstRows. The order of the spec, which is that of arrival, is
 // not read, and its function is RowNumber.
 func NewFirstRows(spec RankSpec) *FirstRows {
-	f := &FirstRows{spec: spec}
-	for _, c := range spec.Partition {
-		f.key.Kinds = append(f.key.Kinds, spec.Types[c].Kind())
-	}
+	f := &FirstRows{spec: spec, key: keyLayout(spec.Types, spec.Partition, spec.Spread)}
 	f.enc = rowkey.NewEncoder(f.key)
 	return f
 }

@@ -19,8 +19,9 @@ type AggregateSpec struct {
 	Input      []sqltype.Type // columns of the input
 	Keys       []int          // input columns to group by; none: all rows are one group
 	Calls      []*expr.Aggregate
-	Updating   bool // the input may take rows away
-	OmitBefore bool // the consumer needs no -U
+	Updating   bool  // the input may take rows away
+	OmitBefore bool  // the consumer needs no -U
+	Spread     []int // input columns that rows are spread by, of Keys; nil: one shard has all
 	// Retention says when groups are forgotten. The one group without keys is kept.
 	Retention Retention
 }
@@ -58,9 +59,7 @@ type GroupAggregate struct {
 // compiled and for aggregates of types that it does not know.
 func NewAggregate(spec AggregateSpec) (*GroupAggregate, error) {
 	g := &GroupAggregate{spec: spec}
-	for _, k := range spec.Keys {
-		g.plan.keys.Kinds = append(g.plan.keys.Kinds, spec.Input[k].Kind())
-	}
+	g.plan.keys = keyLayout(spec.Input, spec.Keys, spec.Spread)
 	g.plan.updating = spec.Updating
 	g.plan.column(vector.Int64) // colRows
 	if g.global() {

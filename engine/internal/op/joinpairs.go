@@ -16,6 +16,7 @@ type JoinSide struct {
 	Types    []sqltype.Type
 	Keys     []int // columns that must equal those of the other side, in the same order
 	Updating bool  // the input may take rows away
+	Spread   []int // columns that rows are spread by, of Keys; nil: one shard has all
 	// Replacing says of an updating input that a row that is added replaces the one with
 	// the same Keys and Identity, other columns, and that of a -D these are all that
 	// counts. Join only.
@@ -75,9 +76,8 @@ type pairColumn struct{ side, col int }
 func newJoinPairs(spec JoinSpec) (joinPairs, error) {
 	j := joinPairs{low: exec.NewMinWatermark(2)}
 	for i, s := range []JoinSide{spec.Left, spec.Right} {
-		side := joinSide{JoinSide: s}
+		side := joinSide{JoinSide: s, layout: keyLayout(s.Types, s.Keys, s.Spread)}
 		for at, k := range s.Keys {
-			side.layout.Kinds = append(side.layout.Kinds, s.Types[k].Kind())
 			if spec.NullSafe == nil || !spec.NullSafe[at] {
 				side.strict = append(side.strict, k)
 			}

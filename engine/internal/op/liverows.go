@@ -23,12 +23,12 @@ type liveRows struct {
 	images images
 }
 
-func newLiveRows(types []sqltype.Type) *liveRows {
+func newLiveRows(types []sqltype.Type, spread []int) *liveRows {
 	l := &liveRows{images: newImages(countKinds)}
-	for c, t := range types {
-		l.layout.Kinds = append(l.layout.Kinds, t.Kind())
+	for c := range types {
 		l.all = append(l.all, c)
 	}
+	l.layout = keyLayout(types, l.all, spread)
 	l.enc = rowkey.NewEncoder(l.layout)
 	return l
 }

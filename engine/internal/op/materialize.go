@@ -63,11 +63,11 @@ const (
 
 // NewMaterialize returns a Materialize for a table with a primary key.
 func NewMaterialize(spec TableSpec, keep Keep) *Materialize {
-	m := &Materialize{spec: spec, keep: keep, keyLayout: spec.keyLayout()}
-	for c, t := range spec.Types {
-		m.rowLayout.Kinds = append(m.rowLayout.Kinds, t.Kind())
+	m := &Materialize{spec: spec, keep: keep, keyLayout: keyLayout(spec.Types, spec.Key, spec.Spread)}
+	for c := range spec.Types {
 		m.all = append(m.all, c)
 	}
+	m.rowLayout = keyLayout(spec.Types, m.all, spec.Spread)
 	m.keyEnc, m.rowEnc = rowkey.NewEncoder(m.keyLayout), rowkey.NewEncoder(m.rowLayout)
 	m.images = newImages([]vector.Kind{vector.Int64, vector.Int64})
 	if spec.Retention.Set() {

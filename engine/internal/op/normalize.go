@@ -15,16 +15,8 @@ type TableSpec struct {
 	Types      []sqltype.Type
 	Key        []int // columns of the primary key
 	OmitBefore bool  // the consumer needs no -U
+	Spread     []int // columns that rows are spread by, of Key; nil: one shard has all
 	Retention  Retention
-}
-
-// keyLayout is the layout of the key's columns.
-func (s TableSpec) keyLayout() rowkey.Layout {
-	l := rowkey.Layout{}
-	for _, k := range s.Key {
-		l.Kinds = append(l.Kinds, s.Types[k].Kind())
-	}
-	return l
 }
 
 // Normalize turns the changelog of an upsert source, in which +U and +I replace the
@@ -55,7 +47,7 @@ const colLive = 0
 
 // NewNormalize returns a Normalize of a table with a primary key.
 func NewNormalize(spec TableSpec) *Normalize {
-	n := &Normalize{spec: spec, layout: spec.keyLayout()}
+	n := &Normalize{spec: spec, layout: keyLayout(spec.Types, spec.Key, spec.Spread)}
 	n.enc = rowkey.NewEncoder(n.layout)
 	isKey := make([]int, len(spec.Types))
 	for i, k := range spec.Key {

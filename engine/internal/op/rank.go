@@ -53,7 +53,8 @@ type RankSpec struct {
 	// InPlace says that without Number too a row that takes the place of another is an
 	// update: there is one place.
 	InPlace    bool
-	OmitBefore bool // the consumer needs no -U
+	OmitBefore bool  // the consumer needs no -U
+	Spread     []int // columns that rows are spread by, of Partition; nil: one shard has all
 }
 
 // bounded reports whether there are rows that are not passed on because of To.
@@ -104,9 +105,7 @@ func NewRank(spec RankSpec) *Rank {
 	for c := range spec.Types {
 		r.all = append(r.all, c)
 	}
-	for _, c := range spec.Partition {
-		r.layout.Kinds = append(r.layout.Kinds, spec.Types[c].Kind())
-	}
+	r.layout = keyLayout(spec.Types, spec.Partition, spec.Spread)
 	r.enc = rowkey.NewEncoder(r.layout)
 	var order rowkey.Layout
 	for _, k := range spec.Order {
@@ -116,7 +115,7 @@ func NewRank(spec RankSpec) *Rank {
 	}
 	r.order = rowkey.NewEncoder(order)
 	if spec.Input == RankUpdating {
-		r.live = newLiveRows(spec.Types)
+		r.live = newLiveRows(spec.Types, spec.Spread)
 	}
 	r.diff.spec = &r.spec
 	return r

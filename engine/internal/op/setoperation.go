@@ -16,6 +16,7 @@ type SetSpec struct {
 	Types     []sqltype.Type // of both inputs and of the output
 	Except    bool           // EXCEPT, else INTERSECT
 	All       bool           // equal rows count apart
+	Spread    []int          // columns that rows are spread by; nil: one shard has all
 	Retention Retention
 }
 
@@ -47,10 +48,10 @@ type SetOperation struct {
 // NewSetOperation returns a SetOperation. Port 0 is its left input, port 1 its right.
 func NewSetOperation(spec SetSpec) *SetOperation {
 	s := &SetOperation{spec: spec, low: exec.NewMinWatermark(2)}
-	for c, t := range spec.Types {
-		s.layout.Kinds = append(s.layout.Kinds, t.Kind())
+	for c := range spec.Types {
 		s.all = append(s.all, c)
 	}
+	s.layout = keyLayout(spec.Types, s.all, spec.Spread)
 	s.enc = rowkey.NewEncoder(s.layout)
 	s.images = newImages(countKinds)
 	if spec.Retention.Set() {

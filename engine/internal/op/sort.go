@@ -60,7 +60,7 @@ func NewSort(spec SortSpec) *Sort {
 		s.end = spec.Skip + spec.Count
 	}
 	if spec.Updating {
-		s.live = newLiveRows(spec.Types)
+		s.live = newLiveRows(spec.Types, nil)
 	}
 	return s
 }

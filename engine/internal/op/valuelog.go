@@ -55,7 +55,7 @@ type logResult struct {
 
 func newValueLog(p *aggregatePlan, kind vector.Kind) *valueLog {
 	l := &valueLog{kind: kind, layout: p.keys, next: p.column(vector.Int64)}
-	l.valueKinds.Kinds = append(append(l.valueKinds.Kinds, p.keys.Kinds...), kind)
+	l.valueKinds = p.keys.With(kind)
 	l.groupEnc, l.valueEnc = rowkey.NewEncoder(l.layout), rowkey.NewEncoder(l.valueKinds)
 	for i := range l.valueKinds.Kinds {
 		l.cols = append(l.cols, i)

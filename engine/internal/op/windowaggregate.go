@@ -23,7 +23,8 @@ type WindowAggregateSpec struct {
 	Window   WindowSpec
 	Keys     []int // input columns to group by
 	Calls    []*expr.Aggregate
-	Updating bool // the input may take rows away
+	Updating bool  // the input may take rows away
+	Spread   []int // input columns that rows are spread by, of Keys; nil: one shard has all
 }
 
 // WindowAggregate is GROUP BY with windows: it keeps the accumulators of every group by
@@ -83,13 +84,11 @@ func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
 	if w.attached() {
 		w.keys = append(w.keys, spec.Window.Start) // windows with one end may have several starts
 	}
-	for _, k := range w.keys {
-		w.layout.Kinds = append(w.layout.Kinds, spec.Input[k].Kind())
-	}
+	w.layout = keyLayout(spec.Input, w.keys, spec.Spread)
 	w.enc = rowkey.NewEncoder(w.layout)
-	w.plan.keys.Kinds = slices.Clone(w.layout.Kinds)
+	w.plan.keys = w.layout
 	if spec.Updating { // what is kept of values, beside the groups, is kept by window
-		w.plan.keys.Kinds = append(w.plan.keys.Kinds, vector.Int64)
+		w.plan.keys = w.layout.With(vector.Int64)
 	}
 	w.plan.updating = spec.Updating
 	w.plan.column(vector.Int64) // colRows

@@ -55,12 +55,8 @@ func NewWindowJoin(spec WindowJoinSpec) (*WindowJoin, error) {
 	j := &WindowJoin{spec: spec, low: exec.NewMinWatermark(2)}
 	for i, side := range j.sides() {
 		j.ins[i] = newWindowInput(spec.Windows[i], side.Types)
-		var l rowkey.Layout
-		for _, k := range side.Keys {
-			l.Kinds = append(l.Kinds, side.Types[k].Kind())
-		}
-		j.layout = l
-		j.enc[i] = rowkey.NewEncoder(l)
+		j.layout = keyLayout(side.Types, side.Keys, side.Spread)
+		j.enc[i] = rowkey.NewEncoder(j.layout)
 	}
 	if spec.Residual == nil {
 		return j, nil

@@ -24,6 +24,7 @@ type WindowRankSpec struct {
 	Number    bool  // the number is the last column
 	Output    []int // input columns, before it
 	Updating  bool  // the input may take rows away
+	Spread    []int // columns that rows are spread by, of Partition; nil: one shard has all
 }
 
 // WindowRank numbers the rows of each partition of a window in an order, when the window
@@ -50,9 +51,7 @@ type WindowRank struct {
 // NewWindowRank returns a WindowRank.
 func NewWindowRank(spec WindowRankSpec) *WindowRank {
 	r := &WindowRank{spec: spec, in: newWindowInput(spec.Window, spec.Types)}
-	for _, k := range spec.Partition {
-		r.layout.Kinds = append(r.layout.Kinds, spec.Types[k].Kind())
-	}
+	r.layout = keyLayout(spec.Types, spec.Partition, spec.Spread)
 	r.enc = rowkey.NewEncoder(r.layout)
 	return r
 }
