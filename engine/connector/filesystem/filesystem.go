@@ -24,7 +24,6 @@ type Connector struct {
 
 	after func(time.Duration) <-chan time.Time // nil: time.After
 	disk  disk                                 // what sinks write to; nil: the file system
-
 }
 
 // New returns the connector for files of the given formats.

@@ -15,8 +15,10 @@ import (
 )
 
 var measures = sqltype.Schema{
-	{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType},
-	{Name: "x", Type: sqltype.DoubleType}, {Name: "ok", Type: sqltype.BoolType},
+	{Name: "id", Type: sqltype.BigIntType},
+	{Name: "name", Type: sqltype.StringType},
+	{Name: "x", Type: sqltype.DoubleType},
+	{Name: "ok", Type: sqltype.BoolType},
 }
 
 // randomRows are values of measures as text.

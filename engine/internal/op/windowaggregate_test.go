@@ -122,8 +122,11 @@ func windowResult(g windowGroup, rows [][]string, distinct bool) string {
 
 func TestWindowAggregate(t *testing.T) {
 	for _, a := range []window.Assigner{
-		{Kind: window.Tumble, Size: 10}, {Kind: window.Tumble, Size: 7, Offset: 3},
-		{Kind: window.Hop, Size: 10, Step: 5}, {Kind: window.Hop, Size: 12, Step: 4, Offset: -1}, {Kind: window.Hop, Size: 10, Step: 4},
+		{Kind: window.Tumble, Size: 10},
+		{Kind: window.Tumble, Size: 7, Offset: 3},
+		{Kind: window.Hop, Size: 10, Step: 5},
+		{Kind: window.Hop, Size: 12, Step: 4, Offset: -1},
+		{Kind: window.Hop, Size: 10, Step: 4},
 		{Kind: window.Cumulate, Size: 15, Step: 5},
 	} {
 		for _, distinct := range []bool{false, true} {
