@@ -70,7 +70,21 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 	default:
 		out.Status, out.Reason = Failed, err.Error()
 	}
+	if gap := gaps[c.Name]; gap != "" && set.rowByRow() {
+		switch out.Status {
+		case Failed:
+			out.Status, out.Reason = Skipped, "known gap: "+gap
+		case Passed:
+			out.Status, out.Reason = Failed, "the gap is closed, take it out of the list: "+gap
+		}
+	}
 	return out
+}
+
+// gaps are cases whose changelogs differ from the origin's, with the reason. What they
+// come to is the same, and compared at other settings.
+var gaps = map[string]string{
+	"window-aggregate-session-event-time-two-phase": "the origin corrects a session before it is over, row by row; here it is emitted once",
 }
 
 // missing is the feature that keeps the case from being run, or "".

@@ -91,6 +91,9 @@ func needRowtime(n Node, col int, what string, pos errs.Position) error {
 func notTime(n Node, col int, what, attribute string, pos errs.Position) error {
 	c := n.Schema()[col]
 	e := errs.New(errs.Invalid, pos, "%s needs a time attribute, and %q is not %s: %s", what, c.Name, attribute, lostTime(n, col))
+	if lostInJoin(n, col) {
+		e.Code = errs.Unsupported // an interval join would keep it
+	}
 	if !c.Type.IsTimestamp() {
 		return e.WithHint("event time is a TIMESTAMP or TIMESTAMP_LTZ column with a WATERMARK, processing time a column AS PROCTIME()")
 	}
@@ -110,6 +113,35 @@ func lostTime(n Node, col int) string {
 		return t
 	}
 	return "it does not come from a column with a WATERMARK"
+}
+
+// lostInJoin reports whether the attribute was lost by a join of two inputs that have
+// one each, which may be meant as a join within an interval.
+func lostInJoin(n Node, col int) bool {
+	for {
+		switch m := n.(type) {
+		case *Calc:
+			c, ok := m.Exprs[col].(*expr.Column)
+			if !ok {
+				return false
+			}
+			n, col = m.Input, c.Index
+		case *Join:
+			return hasTime(m.Left) && hasTime(m.Right)
+		default:
+			return false
+		}
+	}
+}
+
+// hasTime reports whether any column of n is a time attribute.
+func hasTime(n Node) bool {
+	for c := range n.Schema() {
+		if timeAttribute(n, c) != sqltype.NoTime {
+			return true
+		}
+	}
+	return false
 }
 
 // lossHint is a way out for a column that lost what it was, or "".

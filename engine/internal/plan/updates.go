@@ -43,10 +43,10 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, true
 	case *Normalize:
 		n.EmitUpdateBefore, inputs = need, false
-	case *WindowTable:
-		inputs = need || n.session()
 	case *Rank:
 		n.EmitUpdateBefore, inputs = need, n.Strategy != RankReplacing
+	case *WindowTable:
+		inputs = need || n.session()
 	case *Join:
 		inputs = !n.Upsert
 	case *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
