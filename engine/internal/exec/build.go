@@ -357,17 +357,6 @@ func (p *Program) Bounded() bool {
 	return true
 }
 
-// Sinks lists the sink nodes.
-func (p *Program) Sinks() []*Node {
-	var out []*Node
-	for _, n := range p.graph.Nodes {
-		if n.Sink != nil {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
 // Metrics returns the figures of all operators in the order of the graph, shard
 // by shard. It may be called at any time from any goroutine.
 func (p *Program) Metrics() []Metrics {

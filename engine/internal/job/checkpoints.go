@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -90,7 +91,7 @@ type CheckpointMetrics struct {
 	LastError error
 }
 
-func newCheckpoints(j *Job, cfg Config, r *recovery, g *exec.Graph) *checkpoints {
+func newCheckpoints(j *Job, cfg Config, r *recovery) *checkpoints {
 	c := &checkpoints{
 		job: j, durable: cfg.Durable, clock: cfg.Clock, every: cfg.CheckpointInterval, db: r.db,
 		gathered: map[uint64]*gathered{}, splits: r.record.restored(!cfg.Durable.ForgetWatermarks).Splits,
@@ -317,7 +318,7 @@ func (c *checkpoints) note(m exec.Mark, g *gathered) {
 		for _, p := range c.splits[s.ID] {
 			s.Splits = append(s.Splits, splitRecord(p))
 		}
-		slices.SortFunc(s.Splits, func(a, b splitRecord) int { return compareText(a.Split, b.Split) })
+		slices.SortFunc(s.Splits, func(a, b splitRecord) int { return cmp.Compare(a.Split, b.Split) })
 	}
 	r.Watermarks = map[string][]exec.Watermark{}
 	for _, t := range g.tasks {
@@ -364,14 +365,4 @@ func (c *checkpoints) figures() CheckpointMetrics {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.metrics
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -78,7 +78,7 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 			return r, err
 		}
 	}
-	if err := d.FS.MkdirAll(d.Dir, 0o777); err != nil {
+	if err := makeDir(d.FS, d.Dir); err != nil {
 		return r, errs.New(errs.State, errs.Position{}, "the directory of the job's state cannot be made: %w", err).
 			WithHint("checkpoints are written there; make it writable, or give another state directory")
 	}
@@ -117,6 +117,20 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 		r.Lost = lost(g, r.record)
 	}
 	return r, nil
+}
+
+// makeDir makes a directory that lasts, and the one that it is in.
+func makeDir(fsys state.FS, dir string) error {
+	if err := fsys.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	for range 2 {
+		dir = fsys.PathDir(dir)
+		if err := syncFolder(fsys, dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lost names the sources of which rows since a checkpoint cannot be read again.

@@ -79,7 +79,7 @@ func (j *Job) open(g *exec.Graph, cfg Config) (err error) {
 	if j.past, err = recoverState(j.ctx, g, cfg.Durable, func(err error) { j.cancel(err) }); err != nil {
 		return err
 	}
-	j.points = newCheckpoints(j, cfg, j.past, g)
+	j.points = newCheckpoints(j, cfg, j.past)
 	j.coord.points = j.points
 	j.coord.resume(j.past.last)
 	if j.past.Complete {

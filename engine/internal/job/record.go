@@ -2,7 +2,6 @@ package job
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -161,6 +160,3 @@ func Inspect(dir string, fs state.FS) (Status, error) {
 	}
 	return s, nil
 }
-
-// String is "job orders at epoch 12".
-func (r *record) String() string { return fmt.Sprintf("job %s", r.Job) }
