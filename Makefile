@@ -36,7 +36,7 @@ race:
 	CGO_ENABLED=1 $(GO) test -race -short $(CONCURRENT)
 
 conformance:
-	$(GO) test -count=1 ./conformance/...
+	$(GO) test ./conformance/...
 
 # Results against SQLite's, in a module of its own.
 oracle:

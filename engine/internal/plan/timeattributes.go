@@ -115,8 +115,8 @@ func lostTime(n Node, col int) string {
 	return "it does not come from a column with a WATERMARK"
 }
 
-// lostInJoin reports whether the attribute was lost by a join of two inputs that have
-// one each, which may be meant as a join within an interval.
+// lostInJoin reports whether the attribute was lost by a join whose condition compares
+// one of either side: a join within an interval.
 func lostInJoin(n Node, col int) bool {
 	for {
 		switch m := n.(type) {
@@ -127,21 +127,27 @@ func lostInJoin(n Node, col int) bool {
 			}
 			n, col = m.Input, c.Index
 		case *Join:
-			return hasTime(m.Left) && hasTime(m.Right)
+			return m.comparesTimes()
 		default:
 			return false
 		}
 	}
 }
 
-// hasTime reports whether any column of n is a time attribute.
-func hasTime(n Node) bool {
-	for c := range n.Schema() {
-		if timeAttribute(n, c) != sqltype.NoTime {
-			return true
+// comparesTimes reports whether the condition has a time attribute of either side.
+func (n *Join) comparesTimes() bool {
+	if n.Residual == nil {
+		return false
+	}
+	left, right, from := false, false, len(n.Left.Schema())
+	for _, c := range expr.Columns(n.Residual) {
+		if c < from {
+			left = left || timeAttribute(n.Left, c) != sqltype.NoTime
+		} else {
+			right = right || timeAttribute(n.Right, c-from) != sqltype.NoTime
 		}
 	}
-	return false
+	return left && right
 }
 
 // lossHint is a way out for a column that lost what it was, or "".
