@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -210,7 +211,11 @@ func (x explained) text() string {
 	if x.GoesOn != "" {
 		fmt.Fprintf(&b, "goes on from: %s\n", x.GoesOn)
 	}
+	changed := slices.ContainsFunc(x.Changes, func(c explainedChange) bool { return c.Verdict != string(job.Kept) })
 	for _, c := range x.Changes {
+		if !changed {
+			break
+		}
 		fmt.Fprintf(&b, "  %s: %s", c.Name, c.Verdict)
 		if c.Why != "" {
 			fmt.Fprintf(&b, ", %s", c.Why)

@@ -116,7 +116,7 @@ func (t *Task) splits() []SplitWatermark {
 func (in *instance) checkpoint(m Mark, c *TaskCheckpoint) error {
 	start := time.Since(in.task.made)
 	in.task.at = in
-	if in.stateful() {
+	if in.stateful() && (!m.Last || m.Suspended) { // else nobody goes on with it
 		part, err := in.store.Copy(m.Epoch)
 		if err != nil {
 			return in.fail(err)

@@ -251,6 +251,11 @@ func (c *checkpoints) complete(m exec.Mark) (err error) {
 	}
 	if c.db != nil {
 		c.note(m, g)
+		if c.record.Final { // the state is of no use any more
+			for _, o := range c.db.Operators() {
+				c.db.Discard(o.ID)
+			}
+		}
 		if err == nil {
 			err = c.db.Commit(state.Checkpoint{Epoch: m.Epoch, Now: m.Now, Meta: c.record.encode()}, parts)
 		} else {

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
@@ -98,6 +99,9 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 		return r, err
 	}
 	r.Epoch, r.Taken, r.Complete = r.last.Epoch, time.UnixMilli(r.record.Taken), r.record.Final
+	if r.Complete {
+		return r, r.same(g, d)
+	}
 	r.Savepoint = d.Savepoint != ""
 	changes, err := compare(ctx, g, r.record, r.db.Operators(), d.AcceptLoss)
 	if err != nil {
@@ -112,11 +116,24 @@ func recoverState(ctx context.Context, g *exec.Graph, d Durable, failed func(err
 			r.db.Discard(c.ID)
 		}
 	}
-	r.Complete = r.Complete && !changes.Differ()
-	if !r.Complete {
-		r.Lost = lost(g, r.record)
-	}
+	r.Lost = lost(g, r.record)
 	return r, nil
+}
+
+// same is an error unless the query is the one that is complete: its sinks are, and its
+// state is gone.
+func (r *recovery) same(g *exec.Graph, d Durable) error {
+	for _, n := range g.Nodes {
+		known := n.Sink == nil || slices.ContainsFunc(r.record.Sinks, func(s sinkRecord) bool { return s.ID == n.ID })
+		if n.Source != nil {
+			known = slices.ContainsFunc(r.record.Sources, func(s sourceRecord) bool { return s.ID == n.ID && s.What == n.What })
+		}
+		if !known {
+			return errs.New(errs.State, errs.Position{}, "job %s was another query, and has ended: %s is new", d.Name, n.Name).
+				WithHint("give the query another 'pipeline.name', or remove %s", d.Dir)
+		}
+	}
+	return nil
 }
 
 // makeDir makes a directory that lasts, and the one that it is in.

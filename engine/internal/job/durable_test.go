@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -28,6 +29,7 @@ type replayed struct {
 	connector.Source
 	splits [][]string
 	opened atomic.Int64
+	held   atomic.Bool // splits do not end
 }
 
 func newReplayed(splits ...[]string) *replayed {
@@ -45,12 +47,22 @@ func (s *replayed) Open(ctx context.Context, split connector.Split, scan connect
 	}
 	rest := (&exectest.Source{Kinds: twoInts, Splits: [][]string{s.splits[split.Data.(int)][at:]}}).Connect()
 	r, err := rest.Open(ctx, connector.Split{ID: split.ID, Data: 0}, scan, nil)
-	return &replayedReader{r, at}, err
+	return &replayedReader{r, s, at}, err
 }
 
 type replayedReader struct {
 	connector.Reader
-	at int
+	src *replayed
+	at  int
+}
+
+func (r *replayedReader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.Batch, error) {
+	b, err := r.Reader.Read(ctx, p, limit)
+	if err == io.EOF && r.src.held.Load() {
+		<-ctx.Done()
+		return nil, nil
+	}
+	return b, err
 }
 
 func (r *replayedReader) Position() []byte {
@@ -130,6 +142,25 @@ func (d *durable) kill(after int) (ended bool) {
 		d.t.Fatal(err)
 	}
 	return err == nil
+}
+
+// killed runs the job until it has read all and taken a checkpoint, and kills it.
+func (d *durable) killed() {
+	d.t.Helper()
+	src := d.src.(*replayed)
+	src.held.Store(true)
+	j := d.start()
+	if err := j.Sync(d.t.Context()); err != nil {
+		d.t.Fatal(err)
+	}
+	stop := d.passTime()
+	for before := j.Metrics().Checkpoints.Count; j.Metrics().Checkpoints.Count < before+2; {
+		runtime.Gosched()
+	}
+	stop()
+	j.Cancel()
+	_ = j.Wait()
+	src.held.Store(false)
 }
 
 // passTime lets time pass, between the tries of a commit, until it is stopped.
@@ -267,6 +298,9 @@ func TestStopAndGoOn(t *testing.T) {
 		if diff := d.out.table().Diff(sums(given)); diff != "" {
 			t.Fatalf("after run %d the result differs by%s", i, diff)
 		}
+		if m := j.Metrics().Checkpoints; m.Count == 0 || m.Entries == 0 || m.Bytes == 0 || m.Epoch == 0 {
+			t.Errorf("run %d: %+v", i, m)
+		}
 	}
 	if d.out.finals != 0 {
 		t.Errorf("sinks were told %d times that this is the end", d.out.finals)
@@ -284,9 +318,9 @@ func TestStopAndGoOn(t *testing.T) {
 func TestFailedCheckpoints(t *testing.T) {
 	feed := exectest.NewFeed(twoInts...)
 	d := newDurable(t, feed)
-	failing := atomic.Bool{}
+	failing := atomic.Int64{} // calls that are to fail
 	d.out.fail = func(call string) error {
-		if call == "prepare" && failing.Load() {
+		if call == "prepare" && failing.Add(-1) >= 0 {
 			return errBroken
 		}
 		return nil
@@ -313,11 +347,10 @@ func TestFailedCheckpoints(t *testing.T) {
 		t.Fatalf("%s: %+v", what, j.Metrics().Checkpoints)
 	}
 	put(1)
-	until("first", func(m job.CheckpointMetrics) bool { return m.Count == 1 && m.Entries > 0 && m.Bytes > 0 })
-	failing.Store(true)
+	until("first", func(m job.CheckpointMetrics) bool { return m.Count > 0 })
+	failing.Store(3) // of both shards, then of one
 	put(2)
 	until("failed", func(m job.CheckpointMetrics) bool { return m.Failed == 2 && errors.Is(m.LastError, errBroken) })
-	failing.Store(false)
 	put(3)
 	before := j.Metrics().Checkpoints.Count // one more may have begun before the rows came
 	until("again", func(m job.CheckpointMetrics) bool { return m.Count >= before+2 })
@@ -337,7 +370,7 @@ func TestFailedCheckpoints(t *testing.T) {
 	}
 
 	// Too many failures are the job's.
-	failing.Store(true)
+	failing.Store(1 << 40)
 	j = d.start()
 	for n := range 1_000_000 {
 		select {
@@ -496,7 +529,7 @@ func TestChangedQueries(t *testing.T) {
 		"other tables":       {func(g *exec.Graph) { g.Nodes[1].New = newOtherTable }, `table "sums" was`, true},
 	} {
 		d := newDurable(t, newReplayed(rows(1, 100), rows(2, 100)))
-		d.kill(12)
+		d.killed()
 		d.change = c.change
 		for _, accept := range []bool{false, true} {
 			d.cfg.Durable.AcceptLoss = accept
@@ -563,4 +596,23 @@ func TestDirectoryInUse(t *testing.T) {
 	if err != nil || status.Epoch == 0 || status.Job != "sums" || status.Complete || fmt.Sprint(status.Sources) == "[]" {
 		t.Errorf("%+v, %v", status, err)
 	}
+}
+
+// A job that is complete needs its state no more, and does not go on as another query.
+func TestCompleteJobs(t *testing.T) {
+	d := newDurable(t, newReplayed(rows(1, 100)))
+	d.killed()
+	if s, err := job.Inspect("jobs/sums", d.cfg.Durable.FS); err != nil || s.Complete || len(s.Operators) != 1 || s.Operators[0].Tables[0].Keys == 0 {
+		t.Errorf("before: %+v, %v", s, err)
+	}
+	if err := d.run(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := job.Inspect("jobs/sums", d.cfg.Durable.FS); err != nil || !s.Complete || len(s.Operators) > 0 {
+		t.Errorf("after: %+v, %v", s, err)
+	}
+	d.cfg.Durable.AcceptLoss = true
+	d.change = func(g *exec.Graph) { g.Nodes[0].What = "table out" }
+	_, err := job.Start(t.Context(), d.graph(), d.cfg)
+	wantError(t, err, errs.State, "was another query, and has ended")
 }

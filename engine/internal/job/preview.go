@@ -43,7 +43,7 @@ func Preview(ctx context.Context, g *exec.Graph, d Durable) (Recovery, error) {
 	if r.Changes, err = compare(ctx, g, past, in.Operators, d.AcceptLoss); err != nil {
 		return r, err
 	}
-	r.Complete = past.Final && !r.Savepoint && !r.Changes.Differ()
+	r.Complete = past.Final
 	r.Lost = lost(g, past)
 	return r, nil
 }

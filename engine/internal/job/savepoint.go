@@ -225,7 +225,7 @@ func copySavepoint(d Durable, s savepoint) (err error) {
 	r, err := decodeRecord(last.Meta)
 	if err == nil {
 		// What sinks had prepared was committed before the savepoint was taken.
-		r.Job, r.Savepoint, r.Final = d.Name, s.ID, false
+		r.Job, r.Savepoint = d.Name, s.ID
 		for i := range r.Sinks {
 			r.Sinks[i].Handles = nil
 		}
