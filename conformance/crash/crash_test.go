@@ -156,9 +156,6 @@ func (s *scenario) newLife() life {
 			"checkpoint.interval": pick("1 ms", "5 ms", "30 ms", "100 ms"),
 			"state.memory":        pick("0", "0", "1", "10000"),
 		}
-		if q.alone {
-			set["parallelism.default"] = "1"
-		}
 		j := lifeJob{SQL: q.statement()}
 		for _, k := range []string{"pipeline.name", "parallelism.default", "exec.batch-size", "exec.flush-rows", "exec.flush-interval", "checkpoint.interval", "state.memory"} {
 			j.Set += fmt.Sprintf("SET '%s' = '%s';\n", k, set[k])
