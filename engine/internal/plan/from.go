@@ -239,6 +239,9 @@ func placed(err error, pos errs.Position) error {
 // join binds a join or a comma. The condition is all residual: finding the keys is
 // the business of the pass filters.
 func (b *binder) join(j *parse.Join) (Node, *scope, error) {
+	if t := asOf(j.Right); t != nil {
+		return b.temporalJoin(j, t)
+	}
 	left, ls, err := b.from(j.Left)
 	if err != nil {
 		return nil, nil, err
