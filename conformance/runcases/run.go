@@ -382,8 +382,10 @@ func (c *Case) steps() []Step {
 	return out
 }
 
-// betweenPhases is the processing time between two phases.
-const betweenPhases = time.Minute
+// betweenPhases is the processing time between two phases. It is no multiple of ten
+// seconds: the case of windows that grow in steps of five to ten expects the rows of its
+// second phase in the larger one only, so they must come in the other half of it.
+const betweenPhases = 65 * time.Second
 
 // phaseEnds reports whether the step parts two phases.
 func (s Step) phaseEnds() bool { return !s.Sync && s.Feed == "" && s.Check == "" }
