@@ -156,6 +156,9 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			spec.Sets = append(spec.Sets, keep)
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewExpand(spec), nil })
+	case *plan.Unnest:
+		spec := op.UnnestSpec{Types: n.Input.Schema().Types(), Collections: n.Collections, Forward: n.Forward, Outer: n.Outer, Ordinality: n.Ordinality}
+		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnnest(spec), nil })
 	case *plan.Sort:
 		spec := op.SortSpec{Types: n.Schema().Types(), Skip: n.Offset, Count: n.Count, Updating: !n.InputAppendOnly, AtEnd: n.AtEnd}
 		for _, k := range n.Order {
@@ -178,8 +181,11 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewAggregate(spec) })
 	case *plan.Join:
-		if n.Windowed {
+		switch {
+		case n.Windowed:
 			return c.windowJoin(n, inputs)
+		case n.Interval != nil:
+			return c.intervalJoin(n, inputs)
 		}
 		spec := op.JoinSpec{
 			Left:     joinSide(n.Left, n.LeftKeys, n.LeftAppendOnly, n.Upsert, n.LeftUnique),

@@ -46,6 +46,12 @@ func (d deriver) node(n Node) (Node, error) {
 		if err := n.check(); err != nil {
 			return nil, err
 		}
+	case *Join:
+		if n.Interval != nil {
+			if err := n.Interval.check(n); err != nil {
+				return nil, err
+			}
+		}
 	}
 	derive(n)
 	d[before] = n
@@ -99,6 +105,8 @@ func derive(n Node) {
 	case *Rank:
 		n.derive(t)
 	case *Expand:
+		n.derive(t)
+	case *Unnest:
 		n.derive(t)
 	case *WindowTable:
 		n.derive(t)

@@ -85,6 +85,8 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need)
 	case *Expand:
 		return n.prune(need)
+	case *Unnest:
+		return n.prune(need)
 	case *WindowTable:
 		return n.prune(need)
 	case *WindowAggregate:
@@ -202,6 +204,14 @@ func (n *Join) prune(need []int) Node {
 			}
 		}
 	}
+	if n.Interval != nil {
+		for i, side := range []*[]int{&left, &right} {
+			*side = append(*side, n.Interval.times()[i])
+			if c := n.HiddenColumn(i); c >= 0 {
+				*side = append(*side, c)
+			}
+		}
+	}
 	left, right = union(left), union(right)
 	have := slices.Clone(left)
 	for _, c := range right {
@@ -214,7 +224,7 @@ func (n *Join) prune(need []int) Node {
 	out := &Join{
 		Kind: n.Kind, Left: exactly(n.Left, left), Right: exactly(n.Right, right),
 		LeftKeys: positions(n.LeftKeys, left), RightKeys: positions(n.RightKeys, right), NullSafe: n.NullSafe,
-		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows,
+		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Interval: n.Interval.moved(left, right),
 		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
 	out.at, out.keep = n.at, n.keep

@@ -172,6 +172,8 @@ func distribution(n Node) Distribution {
 		return n.Left.Traits().Dist
 	case *Expand:
 		return n.distribution()
+	case *Unnest:
+		return n.distribution()
 	case *WindowTable:
 		return n.distribution()
 	case *WindowAggregate:

@@ -251,6 +251,9 @@ func details(n Node) []string {
 		if len(n.LeftKeys) == 0 {
 			add("on", "no equality, every pair is tried")
 		}
+		if n.Interval != nil {
+			add("within", n.Interval.text(n))
+		}
 		if n.Residual != nil {
 			add("and", n.residualText())
 		}
@@ -262,6 +265,8 @@ func details(n Node) []string {
 		}
 	case *Expand:
 		add("sets", n.text()...)
+	case *Unnest:
+		add("of", n.text()...)
 	case *Sort:
 		add("by", orderText(n, n.Order)...)
 	case *TemporalSort:

@@ -32,6 +32,8 @@ func pushDown(n Node, conds []expr.Expr) Node {
 		return filtered(n, above)
 	case *WindowTable:
 		return n.pushDown(conds)
+	case *Unnest:
+		return n.pushDown(conds)
 	case *WindowAggregate:
 		return n.pushDown(conds)
 	case *Union:

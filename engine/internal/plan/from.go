@@ -41,7 +41,7 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 		}
 		return nil, nil, b.tableFunction(t)
 	case *parse.Unnest:
-		return nil, nil, unsupported(t.At, "UNNEST is")
+		return b.unnest(newValues(nil, [][]expr.Expr{{}}, t.At), &scope{}, t, false)
 	case *parse.Join:
 		return b.join(t)
 	}
@@ -246,10 +246,24 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	return b.joinRight(left, ls, j)
+}
+
+// joinRight binds the right side of a join and its condition. left is the node of the
+// left side, whose columns ls names.
+func (b *binder) joinRight(left Node, ls *scope, j *parse.Join) (Node, *scope, error) {
+	if dependent(j.Right) {
+		return b.lateralJoin(left, ls, j)
+	}
 	right, rs, err := b.from(j.Right)
 	if err != nil {
 		return nil, nil, err
 	}
+	return b.pair(left, right, ls, rs, j)
+}
+
+// pair is the join of two nodes.
+func (b *binder) pair(left, right Node, ls, rs *scope, j *parse.Join) (Node, *scope, error) {
 	both, err := ls.join(rs)
 	if err != nil {
 		return nil, nil, err
@@ -285,6 +299,7 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 	}
 	n := newJoin(kind, left, right, cond, j.At)
 	b.hintJoin(n, j)
+	findIntervalJoins(n, nil)
 	for i := range both.fields {
 		both.fields[i].typ = n.schema[i].Type
 	}

@@ -186,11 +186,14 @@ func equalNodes(a, b Node) bool {
 	case *Expand:
 		b, ok := b.(*Expand)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Forward, b.Forward) && slices.EqualFunc(a.Sets, b.Sets, slices.Equal)
+	case *Unnest:
+		b, ok := b.(*Unnest)
+		return ok && a.Outer == b.Outer && a.Ordinality == b.Ordinality && slices.Equal(a.Collections, b.Collections) && slices.Equal(a.Forward, b.Forward)
 	case *Join:
 		b, ok := b.(*Join)
 		return ok && a.Kind == b.Kind && slices.Equal(a.LeftKeys, b.LeftKeys) && slices.Equal(a.RightKeys, b.RightKeys) &&
 			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual) &&
-			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
+			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Interval.equal(b.Interval) && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
 	case *SetOperation:
 		b, ok := b.(*SetOperation)
 		return ok && a.Except == b.Except && a.All == b.All

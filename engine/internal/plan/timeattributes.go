@@ -38,7 +38,16 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 			}
 		}
 		return attr
-	case *WindowTable, *WindowAggregate, *Join:
+	case *Unnest:
+		if i := col - n.elements(); i >= 0 {
+			return timeAttribute(n.Input, n.Forward[i])
+		}
+	case *WindowTable, *WindowAggregate:
+		return windowTimeAttribute(n, col)
+	case *Join:
+		if n.Interval != nil {
+			return n.Interval.timeAttribute(n, col)
+		}
 		return windowTimeAttribute(n, col)
 	case *TemporalSort:
 		if col == n.Order[0].Column {

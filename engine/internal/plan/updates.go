@@ -49,7 +49,7 @@ func (w wanted) node(n Node, need bool) {
 		inputs = need || n.session()
 	case *Join:
 		inputs = !n.Upsert
-	case *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
+	case *Unnest, *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
 		inputs = true
 	}
 	for _, in := range n.Inputs() {

@@ -129,6 +129,12 @@ func (c carrier) carry(n Node) (Node, int) {
 			m.schema = append(m.schema[:len(m.schema):len(m.schema)], in.Schema()[below])
 			last()
 		}
+	case *Unnest:
+		in, below := c.carry(m.Input)
+		if m.Input = in; below >= 0 {
+			m.carry(below)
+			last()
+		}
 	case *Limit:
 		m.Input, at = c.carry(m.Input)
 		m.schema = m.Input.Schema()

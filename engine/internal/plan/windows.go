@@ -79,6 +79,15 @@ func windowOf(n Node) (w windowColumns, ok bool) {
 				return -1
 			})
 		}
+	case *Unnest:
+		if w, ok = windowOf(n.Input); ok {
+			w.move(func(c int) int {
+				if i := slices.Index(n.Forward, c); i >= 0 {
+					return n.elements() + i
+				}
+				return -1
+			})
+		}
 	case *Join:
 		if !n.Windowed {
 			return w, false

@@ -20,7 +20,7 @@ func growing(n plan.Node) bool {
 		if n.Kind.PadsLeft() || n.Kind.PadsRight() || n.Kind == plan.AntiJoin {
 			return false
 		}
-	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.ToChangelog:
+	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Unnest, *plan.Exchange, *plan.ToChangelog:
 	default:
 		return false
 	}

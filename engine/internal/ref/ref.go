@@ -174,6 +174,8 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return union(n, ins), nil
 	case *plan.Expand:
 		return expand(n, ins[0]), nil
+	case *plan.Unnest:
+		return unnested(n, ins[0]), nil
 	case *plan.Sort:
 		return sorted(n, ins[0]), nil
 	case *plan.TemporalSort:
