@@ -101,16 +101,7 @@ func BenchmarkUpper(b *testing.B) {
 	s := words43(p, rows)
 	b.Run("native", func(b *testing.B) {
 		for range b.N {
-			v := p.NewVariable(vector.String, rows, len(s.Data()))
-			out := v.Data()
-			for i, c := range s.Data() {
-				if c-'a' < 26 {
-					c -= 'a' - 'A'
-				}
-				out[i] = c
-			}
-			copy(v.Offsets(), s.Offsets())
-			v.Release()
+			upperNative(p, s).Release()
 		}
 		perRow(b, rows)
 	})
@@ -118,6 +109,19 @@ func BenchmarkUpper(b *testing.B) {
 	b.Run("c", func(b *testing.B) { benchCall(b, open(b, m, "upper_ascii"), call) })
 	g := loadFile(b, openHost(b, udf.Config{}), goGuest, udf.Limits{})
 	b.Run("go", func(b *testing.B) { benchCall(b, open(b, g, "upper_ascii"), call) })
+}
+
+func upperNative(p *vector.Pool, s *vector.Vector) *vector.Vector {
+	v := p.NewVariable(vector.String, s.Len(), len(s.Data()))
+	out := v.Data()
+	for i, c := range s.Data() {
+		if c-'a' < 26 {
+			c -= 'a' - 'A'
+		}
+		out[i] = c
+	}
+	copy(v.Offsets(), s.Offsets())
+	return v
 }
 
 // BenchmarkPerRow is for contrast: a call for each row.

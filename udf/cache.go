@@ -2,7 +2,9 @@ package udf
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +13,9 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/weirdb/weir/udf/internal/meter"
+	"github.com/weirdb/weir/udf/internal/wasm"
 )
 
 // compile compiles the rewritten module, or takes it from the cache directory. There each
@@ -102,19 +107,74 @@ func entrySum(entry string) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// keepSum writes the sum of a new entry, at once or not at all. An entry without one is
-// made again, so that an error costs no more than that.
+// keepSum writes the sum of a new entry. An entry without one is made again.
 func keepSum(entry string) {
-	sum, err := entrySum(entry)
+	if sum, err := entrySum(entry); err == nil {
+		keepFile(entry+sumSuffix, []byte(sum))
+	}
+}
+
+// keepFile writes a file of the cache, at once or not at all. That it is missing costs no
+// more than to make it again.
+func keepFile(path string, content []byte) {
+	f, err := os.CreateTemp(filepath.Dir(path), "new*")
 	if err != nil {
 		return
 	}
-	f, err := os.CreateTemp(filepath.Dir(entry), "sum*")
-	if err != nil {
-		return
-	}
-	_, err = f.WriteString(sum)
-	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), entry+sumSuffix) != nil {
+	_, err = f.Write(content)
+	if cerr := f.Close(); err != nil || cerr != nil || os.Rename(f.Name(), path) != nil {
 		os.Remove(f.Name())
 	}
+}
+
+const meteredSuffix = ".metered"
+
+// metered rewrites a module, or takes what an earlier process made of the same bytes, by the
+// same pass and limits. The file begins with the sum of the rest of it and with its name, so
+// that one that was cut off, changed or renamed counts as none.
+func (h *Host) metered(code []byte, l meter.Limits) (*meter.Result, error) {
+	if h.config.CacheDir == "" {
+		return h.rewrite(code, l)
+	}
+	l = l.WithDefaults()
+	sum := hash(code)
+	name := hash(fmt.Appendf(nil, "%d %+v %x", meter.Version, l, sum))
+	path := filepath.Join(h.config.CacheDir, hex.EncodeToString(name[:])+meteredSuffix)
+	if r := readMetered(path, name, code, l.Limits); r != nil {
+		return r, nil
+	}
+	r, err := h.rewrite(code, l)
+	if err != nil {
+		return nil, err
+	}
+	stats, err := json.Marshal(r.Stats)
+	if err != nil {
+		panic("udf: numbers cannot be written: " + err.Error())
+	}
+	rest := binary.LittleEndian.AppendUint32(name[:], uint32(len(stats)))
+	rest = append(append(rest, stats...), r.Wasm...)
+	sum = hash(rest)
+	keepFile(path, append(sum[:], rest...))
+	return r, nil
+}
+
+// readMetered is what a file of the cache holds, nil when it is not good.
+func readMetered(path string, name [32]byte, code []byte, l wasm.Limits) *meter.Result {
+	b, err := os.ReadFile(path)
+	const head = 32 + 32 + 4
+	if err != nil || len(b) < head || hash(b[32:]) != [32]byte(b) || name != [32]byte(b[32:]) {
+		return nil
+	}
+	n := binary.LittleEndian.Uint32(b[64:])
+	if uint64(n) > uint64(len(b)-head) {
+		return nil
+	}
+	r := &meter.Result{Wasm: b[head+n:]}
+	if json.Unmarshal(b[head:head+n], &r.Stats) != nil {
+		return nil
+	}
+	if r.Module, err = wasm.Decode(code, l); err != nil {
+		return nil
+	}
+	return r
 }

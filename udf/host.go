@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirdb/weir/abi"
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/udf/internal/meter"
 )
 
 // Config says how a Host works. The zero Config does.
@@ -49,8 +50,9 @@ type Line struct {
 
 // Host loads modules. It may be used by several goroutines.
 type Host struct {
-	config Config
-	work   sync.WaitGroup // compilations
+	config  Config
+	work    sync.WaitGroup // compilations
+	rewrite func([]byte, meter.Limits) (*meter.Result, error)
 
 	mu      sync.Mutex
 	closed  bool
@@ -84,7 +86,7 @@ func Open(_ context.Context, c Config) (*Host, error) {
 			return nil, errs.New(errs.Option, errs.Position{}, "the cache of compiled modules: %w", err)
 		}
 	}
-	return &Host{config: c, modules: map[moduleKey]*loading{}}, nil
+	return &Host{config: c, rewrite: meter.Rewrite, modules: map[moduleKey]*loading{}}, nil
 }
 
 // Close waits for compilations that go on and frees every module. No instance may be

@@ -1,11 +1,13 @@
 package udf_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -223,32 +225,20 @@ func TestCacheDirectory(t *testing.T) {
 				}
 			case strings.HasSuffix(path, ".sum"):
 				sum = path
-			default:
+			case strings.HasSuffix(path, ".metered"):
 				files = append(files, path)
+			default:
+				files = slices.Insert(files, 0, path)
 			}
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(files) != 1 || sum == "" {
+		if len(files) != 2 || sum == "" {
 			t.Fatalf("the cache has the files %v and the sum %q", files, sum)
 		}
-		return files, sum
-	}
-	use("empty cache")
-	files, _ := entry()
-	good, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	use("full cache")
-	if again, err := os.Stat(files[0]); err != nil || again.ModTime() != info.ModTime() {
-		t.Errorf("the entry was written again: %v", err)
+		return files, sum // the machine code first
 	}
 	write := func(path string, b []byte) {
 		t.Helper()
@@ -256,15 +246,34 @@ func TestCacheDirectory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, b := range map[string][]byte{
-		"cut off": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage", 1000)),
-		"one bit": append([]byte{good[0] ^ 1}, good[1:]...), "four billion functions": append(append(append([]byte{}, good[:6]...), good[6:]...), 0xff),
-	} {
-		files, _ = entry()
-		write(files[0], b)
-		use(name)
-		if files, _ = entry(); len(files) == 1 {
-			if now, err := os.ReadFile(files[0]); err != nil || len(now) < len(good)/2 {
+	use("empty cache")
+	files, _ := entry()
+	for _, file := range files {
+		good, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		use("full cache")
+		if again, err := os.Stat(file); err != nil || !again.ModTime().Equal(info.ModTime()) {
+			t.Errorf("%s was written again: %v", file, err)
+		}
+		flip := func(at int) []byte {
+			b := slices.Clone(good)
+			b[at] ^= 1
+			return b
+		}
+		for name, b := range map[string][]byte{
+			"cut off": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage", 1000)),
+			"first bit": flip(0), "bit of the name": flip(40), "bit of a length": flip(67), "last bit": flip(len(good) - 1),
+			"more": append(slices.Clone(good), 0xff),
+		} {
+			write(file, b)
+			use(name)
+			if now, err := os.ReadFile(file); err != nil || len(now) != len(good) {
 				t.Errorf("%s: the entry has %d bytes, %v", name, len(now), err)
 			}
 		}
@@ -280,5 +289,19 @@ func TestCacheDirectory(t *testing.T) {
 	files, _ = entry()
 	write(filepath.Join(filepath.Dir(files[0]), "more"), []byte("more"))
 	use("a file more")
-	entry()
+	files, _ = entry()
+
+	// What is good, but of another module.
+	good, err := os.ReadFile(files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, code = filepath.Join(t.TempDir(), "other"), append(slices.Clone(code), wasmtest.Section(0, wasmtest.Name("more"))...)
+	use("another module")
+	files, _ = entry()
+	write(files[1], good)
+	use("the other module's name")
+	if now, err := os.ReadFile(files[1]); err != nil || bytes.Equal(now, good) {
+		t.Errorf("what was made of another module was used: %v", err)
+	}
 }

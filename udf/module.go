@@ -111,7 +111,7 @@ func loadModule(h *Host, key moduleKey, code []byte) (*Module, error) {
 	if err != nil {
 		return nil, refuse(err)
 	}
-	rewritten, err := meter.Rewrite(code, meter.Limits{
+	rewritten, err := h.metered(code, meter.Limits{
 		Limits: wasm.Limits{Module: int(m.limits.Module), MemoryPages: int(m.limits.Memory / pageSize)},
 		Stack:  int(m.limits.Stack),
 	})

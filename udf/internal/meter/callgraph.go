@@ -39,6 +39,12 @@ const sharedIndirect = 256
 // resolve decides, callees first, which functions are not metered and which do not count
 // their stack. Functions that call each other in a circle are metered and counted.
 func resolve(fs []function, o *options) {
+	if o.bare {
+		for i := range fs {
+			fs[i].free = true
+		}
+		return
+	}
 	type step struct{ f, next int }
 	var way []step
 	for root := range fs {

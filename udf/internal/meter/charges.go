@@ -32,6 +32,7 @@ type options struct {
 	leaf   uint32 // units of a function that does without a check
 	free   uint32 // units of a function that its callers pay for
 	shared int    // bytes of stack of a function that its callers count
+	bare   bool   // count nothing
 }
 
 func defaults() options {

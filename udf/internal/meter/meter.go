@@ -23,6 +23,10 @@ const (
 	ReservedPrefix = "weir."
 )
 
+// Version tells what the pass refuses and makes of modules: a result of Rewrite may be kept
+// and used where it is the same. It is raised with each change of either.
+const Version = 1
+
 const (
 	// MinFuel is the least amount of fuel that may be handed out at a time.
 	MinFuel = 4096
@@ -107,6 +111,14 @@ type Result struct {
 // the output depends on nothing else.
 func Rewrite(mod []byte, l Limits) (*Result, error) {
 	return rewrite(mod, l.WithDefaults(), defaults())
+}
+
+// Bare is Rewrite without counting, to measure by what counting costs. What it returns
+// can run without end.
+func Bare(mod []byte, l Limits) (*Result, error) {
+	o := defaults()
+	o.bare = true
+	return rewrite(mod, l.WithDefaults(), o)
 }
 
 // errorf returns an error in the module as a whole.
