@@ -328,9 +328,6 @@ func (g *grammar) rank(q *query) {
 	for i, k := range g.r.Perm(len(exact))[:order] {
 		fmt.Fprintf(&window, "%s%s%s%s", []string{" ORDER BY ", ", "}[min(i, 1)], exact[k], g.pick("", " DESC"), g.pick("", " NULLS LAST", " NULLS FIRST"))
 	}
-	if strings.Contains(window.String(), "FILTER (") {
-		return // the parser does not take FILTER within OVER (...) yet
-	}
 	number := fmt.Sprintf("%s OVER (%s)", function, window.String())
 	if g.chance(2) {
 		it := &term{pattern: strings.ReplaceAll(number, "%", "%%"), typ: sqltype.BigIntType.Required(), most: most}

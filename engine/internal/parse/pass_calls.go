@@ -13,8 +13,12 @@ func (f *fragment) specialCalls() {
 		if !f.concerns(i, forCalls) {
 			continue
 		}
-		if f.word(i) == "=>" {
+		switch f.word(i) {
+		case "=>":
 			f.namedArg(i)
+			continue
+		case "PARTITION":
+			f.queryTail(i)
 			continue
 		}
 		if f.kind(i) != tokWord || f.taken(i) || f.word(i-1) == "." {
@@ -198,10 +202,11 @@ func (f *fragment) cast(i, open, end int) {
 	}
 }
 
-// namedArg rewrites name => value, where arrow is the token =>.
+// namedArg rewrites name => value, where arrow is the token =>. The name may be a
+// reserved word, such as OFFSET.
 func (f *fragment) namedArg(arrow int) {
 	i := arrow - 1
-	if !f.isName(i) || f.taken(i) || f.in(arrow) != inArgs || f.word(i-1) != "(" && f.word(i-1) != "," {
+	if !f.isName(i) && f.kind(i) != tokWord || f.taken(i) || f.in(arrow) != inArgs || f.word(i-1) != "(" && f.word(i-1) != "," {
 		f.failAt(arrow, errs.Syntax, "unexpected \"=>\"").WithHint("arguments by name are written f(name => value)")
 		return
 	}
@@ -260,6 +265,28 @@ func (f *fragment) tableArg(i int) {
 	f.caller(arg, i, last)
 	f.drop(last+1, c.at)
 	f.operandFrom(i, c.at-1)
+}
+
+// queryTail rewrites (query) PARTITION BY .. as an argument, where i is the word
+// PARTITION.
+func (f *fragment) queryTail(i int) {
+	if f.word(i+1) != "BY" || f.in(i) != inArgs || f.word(i-1) != ")" || f.taken(i) {
+		return
+	}
+	open := f.closer(i - 1)
+	if before := f.word(open - 1); !f.startsQuery(open+1) || before != "(" && before != "," && before != "=>" {
+		return
+	}
+	arg := &TableArg{Place: Place{f.tokPos(open)}}
+	c := f.cursorAt(i, f.frameEnd(i))
+	c.tableArgTail(arg)
+	if !f.done(c) {
+		return
+	}
+	f.putBefore(open, nameOf(f.mark(arg, open, c.at-1)))
+	f.queryArg(open)
+	f.drop(i, c.at)
+	f.operandFrom(open, c.at-1)
 }
 
 // tableArgTail reads PARTITION BY and ORDER BY of a table argument. They take

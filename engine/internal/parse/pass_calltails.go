@@ -43,7 +43,7 @@ func (f *fragment) callTails() {
 				f.failAt(i, errs.Syntax, "unexpected %s: there is no call before it", w)
 				return
 			}
-			i = f.callTail(open, i) - 1
+			f.callTail(open, i)
 		case w == "OVER" || w == "FILTER" && f.are(i+1, "(", "WHERE"):
 			f.failAt(i, errs.Syntax, "unexpected %s: there is no call before it", w)
 		case w == "ORDER" && f.word(i+1) == "BY" && f.in(i) == inArgs:
@@ -71,8 +71,8 @@ func (f *fragment) startsTail(i int) bool {
 }
 
 // callTail rewrites the clauses from token i on, of the call that opens at open,
-// and returns the token after them.
-func (f *fragment) callTail(open, i int) int {
+// up to the first that is none. Calls in them may have some of their own.
+func (f *fragment) callTail(open, i int) {
 	end := i - 1 // the call's own closing bracket, which moves behind the clauses
 	f.take(end)
 	call := f.call(open).node
@@ -93,7 +93,7 @@ func (f *fragment) callTail(open, i int) int {
 		case "FILTER":
 			if f.word(i+2) != "WHERE" {
 				f.failAt(i+2, errs.Syntax, "expected WHERE, found %s", f.describe(f.at(i+2))).WithHint("FILTER (WHERE condition)")
-				return f.hi
+				return
 			}
 			last := f.closer(i + 1)
 			arg(i, nameOf(f.mark(&callFilterMark{}, i, last)), plain(pieceOpen))
@@ -102,7 +102,7 @@ func (f *fragment) callTail(open, i int) int {
 		case "WITHIN":
 			if !f.are(i, "WITHIN", "GROUP", "(", "ORDER", "BY") {
 				f.failAt(i, errs.Syntax, "expected WITHIN GROUP (ORDER BY ..)")
-				return f.hi
+				return
 			}
 			last := f.closer(i + 2)
 			arg(i, nameOf(f.mark(&orderByMark{}, i, last)), plain(pieceOpen))
@@ -116,7 +116,6 @@ func (f *fragment) callTail(open, i int) int {
 	f.closeAfter(i - 1)
 	f.operandFrom(f.head(end), i-1)
 	f.call(open).last = i - 1
-	return i
 }
 
 // over rewrites OVER w and OVER (..) at i and returns the token after it.

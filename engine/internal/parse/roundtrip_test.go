@@ -107,3 +107,29 @@ func deepCopy(v reflect.Value) reflect.Value {
 	}
 	return v
 }
+
+// Calls with clauses behind them, in windows of other calls, and the forms of table
+// functions' arguments.
+func TestClausesOfCallsReadBack(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT SUM(a) FILTER (WHERE b > 1) OVER (PARTITION BY c ORDER BY d) FROM t",
+		"SELECT SUM(DISTINCT a) FILTER (WHERE (b > 1 AND c IN (1, 2)) OR d) OVER w FROM t WINDOW w AS (ORDER BY ts)",
+		"SELECT SUM(a) OVER (PARTITION BY COUNT(*) FILTER (WHERE b > 1) ORDER BY d) FROM t",
+		"SELECT RANK() OVER (ORDER BY MAX(x) FILTER (WHERE b > 1), COUNT(*) FILTER (WHERE b > 1) DESC NULLS LAST) FROM t GROUP BY a",
+		"SELECT a FROM t GROUP BY a QUALIFY RANK() OVER (ORDER BY MAX(x) FILTER (WHERE b > 1)) < 3",
+		"SELECT SUM(MAX(x) FILTER (WHERE b)) FILTER (WHERE c) OVER (ORDER BY LISTAGG(y) WITHIN GROUP (ORDER BY z) ROWS 2 PRECEDING) FROM t",
+		"SELECT * FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE, OFFSET => INTERVAL '1' SECOND))",
+		"SELECT * FROM TABLE(TUMBLE(OFFSET => INTERVAL '1' SECOND, DATA => TABLE t, TIMECOL => DESCRIPTOR(ts), SIZE => INTERVAL '1' MINUTE))",
+		"SELECT * FROM TABLE(TUMBLE((SELECT * FROM t), DESCRIPTOR(ts), INTERVAL '1' MINUTE))",
+		"SELECT * FROM TABLE(SESSION(DATA => (SELECT * FROM t) PARTITION BY a, TIMECOL => DESCRIPTOR(ts), GAP => INTERVAL '1' MINUTE))",
+		"SELECT * FROM TABLE(SESSION((SELECT * FROM t UNION ALL SELECT * FROM u) PARTITION BY (a, b) ORDER BY c, DESCRIPTOR(ts), INTERVAL '1' MINUTE))",
+		"SELECT * FROM SESSION(TABLE (SELECT a, SUM(b) OVER (ORDER BY c) FROM t LIMIT 3 OFFSET 1) PARTITION BY a, DESCRIPTOR(ts), INTERVAL '1' MINUTE)",
+	} {
+		stmts, err := Parse(sql)
+		if err != nil {
+			t.Errorf("%s\n%v", sql, err)
+			continue
+		}
+		readsBack(t, stmts[0].(*Query))
+	}
+}

@@ -166,13 +166,13 @@ func (f *fragment) isCallName(i int) bool {
 // nextSection is the section that the word at i, on a level in sec, begins or
 // goes on with.
 func (f *fragment) nextSection(i int, sec section, query bool) section {
-	if f.word(i-1) == "." {
+	next := f.word(i + 1)
+	if f.word(i-1) == "." || next == "=>" {
 		return sec
 	}
 	if !query {
 		return f.joinSection(i, sec)
 	}
-	next := f.word(i + 1)
 	switch w := f.word(i); w {
 	case "WITH":
 		if sec == inStart {

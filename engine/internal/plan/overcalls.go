@@ -81,9 +81,20 @@ func (x *exprBinder) over(e *parse.Call) (expr.Expr, error) {
 // overWindow binds the window of a call. Constants neither part rows nor order them.
 func (x *exprBinder) overWindow(c *overCall, spec *parse.WindowSpec) error {
 	inner := &exprBinder{b: x.b, scope: x.scope, clause: "OVER", aggs: x.aggs, values: x.values}
+	if x.clause == "QUALIFY" {
+		inner.outputs = x.outputs
+	}
+	bind := func(p parse.Expr) (expr.Expr, error) {
+		e, err := inner.bind(p)
+		if err == nil && slices.ContainsFunc(expr.Columns(e), func(c int) bool { return c >= overColumn }) {
+			return nil, errs.New(errs.Invalid, p.Pos(), "%s is computed with OVER and cannot stand in the OVER of another call", parse.Format(p)).
+				WithHint("compute it in a query in FROM")
+		}
+		return e, err
+	}
 	constant := func(e expr.Expr) bool { return expr.Deterministic(e) && len(expr.Columns(e)) == 0 }
 	for _, p := range spec.PartitionBy {
-		e, err := inner.bind(p)
+		e, err := bind(p)
 		if err != nil {
 			return err
 		}
@@ -92,7 +103,7 @@ func (x *exprBinder) overWindow(c *overCall, spec *parse.WindowSpec) error {
 		}
 	}
 	for _, o := range spec.OrderBy {
-		e, err := inner.bind(o.Expr)
+		e, err := bind(o.Expr)
 		if err != nil {
 			return err
 		}
@@ -213,12 +224,21 @@ func (o *overs) plan(n Node, name func(call int) string) (out Node, read func(ex
 	}
 }
 
-// aliasesBeside are the aliases of the SELECT list that QUALIFY knows: those that no column of
-// FROM has.
-func (s *scope) aliasesBeside(items []item) []item {
+// aliasesBeside are the aliases of the SELECT list that QUALIFY knows: those that no column
+// of FROM has, or none that QUALIFY could mean beside the groups of an aggregation.
+func (s *scope) aliasesBeside(items []item, g *grouping, grouped bool) []item {
+	hidden := func(name string) bool {
+		for i, f := range s.fields {
+			isKey := func(k expr.Expr) bool { return expr.Equal(k, s.column(i, errs.Position{})) }
+			if f.name == name && (!grouped || slices.ContainsFunc(g.keys, isKey)) {
+				return true
+			}
+		}
+		return false
+	}
 	var out []item
 	for _, it := range items {
-		if it.alias && !slices.ContainsFunc(s.fields, func(f field) bool { return f.name == it.name }) {
+		if it.alias && !hidden(it.name) {
 			out = append(out, it)
 		}
 	}
@@ -230,7 +250,8 @@ func (b *binder) qualify(s *parse.Select, sc *scope, items []item, g *grouping, 
 	if s.Qualify == nil {
 		return nil, nil
 	}
-	x := &exprBinder{b: b, scope: sc, clause: "QUALIFY", aggs: g, overs: ov, values: g.values, outputs: sc.aliasesBeside(items)}
+	grouped := s.Grouped || s.Having != nil || len(g.aggs) > 0
+	x := &exprBinder{b: b, scope: sc, clause: "QUALIFY", aggs: g, overs: ov, values: g.values, outputs: sc.aliasesBeside(items, g, grouped)}
 	cond, err := x.condition(s.Qualify)
 	if err == nil && len(ov.calls) == 0 {
 		return nil, errs.New(errs.Invalid, s.Qualify.Pos(), "QUALIFY is for conditions on functions with OVER, and the SELECT has none").WithHint("write WHERE or HAVING")

@@ -166,7 +166,7 @@ func (x *exprBinder) output(e *parse.ColumnRef) (expr.Expr, error) {
 		switch {
 		case it.name != e.Name[0].Value:
 		case found != nil && !expr.Equal(found, it.expr):
-			return nil, errs.New(errs.Ambiguous, e.At, "ORDER BY %s: the SELECT list has two columns of this name", e.Name).WithHint("order by position, or give one of them an alias")
+			return nil, errs.New(errs.Ambiguous, e.At, "%s %s: the SELECT list has two columns of this name", x.clause, e.Name).WithHint("order by position, or give one of them an alias")
 		default:
 			found = it.expr
 		}

@@ -71,6 +71,9 @@ func (a *windowArgs) example() string {
 
 // table binds the input.
 func (a *windowArgs) table(arg parse.Expr) (err error) {
+	if q, ok := arg.(*parse.Subquery); ok {
+		arg = &parse.TableArg{Place: q.Place, Table: &parse.DerivedTable{Place: q.Place, Query: q.Query}}
+	}
 	t, ok := arg.(*parse.TableArg)
 	if !ok {
 		return errs.New(errs.Type, arg.Pos(), "the first argument of %s is not a table", a.kind).WithHint("write TABLE t")
