@@ -61,7 +61,13 @@ type OperatorMetrics struct {
 	Expired int64
 	// StateKeys and StateBytes are what the operator keeps.
 	StateKeys, StateBytes int64
+	// Figures are further ones, which operators of some kinds have: hits and misses of the
+	// cache of a lookup join, rows that wait for a table to load.
+	Figures []OperatorFigure
 }
+
+// OperatorFigure is one of the figures that operators of some kinds have.
+type OperatorFigure = exec.Figure
 
 // Metrics returns the figures as they are, while the query runs or after.
 func (q *Query) Metrics() Metrics {
@@ -100,6 +106,6 @@ func operatorMetrics(o exec.Metrics) OperatorMetrics {
 		RowsIn: o.RowsIn, RowsOut: o.RowsOut, BatchesIn: o.BatchesIn, BatchesOut: o.BatchesOut,
 		Busy: o.Busy, Watermark: int64(o.Watermark), HeldBy: o.HeldBy, HeldSince: since,
 		Late: o.Late, LateRetractions: o.LateRetractions, Inconsistent: o.Inconsistent, Expired: o.Expired,
-		StateKeys: o.StateKeys, StateBytes: o.StateBytes,
+		StateKeys: o.StateKeys, StateBytes: o.StateBytes, Figures: o.Figures,
 	}
 }

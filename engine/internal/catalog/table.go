@@ -98,7 +98,7 @@ func (t *Table) UpsertMaterialize() string { return t.Declaration.Options[Upsert
 const UpsertMaterialize = "upsert-materialize"
 
 func commonOptions() []connector.Option {
-	return append(timeOptions(), connector.Option{
+	return append(append(timeOptions(), connector.LookupOptions()...), connector.Option{
 		Name:    UpsertMaterialize,
 		Choices: materializeChoices(),
 		Doc:     "how rows of one primary key from different rows of a query are kept apart",

@@ -63,6 +63,7 @@ func newInstance(t *Task, n *Node, shard, shards int) *instance {
 		late:         func(rows, retractions int64) { in.late, in.lateRemoved = in.late+rows, in.lateRemoved+retractions },
 		split:        func() *Split { return t.split },
 		setIdle:      func(idle bool) { in.said = idle },
+		figures:      &in.figures,
 	}
 	in.held.watermark = NoWatermark
 	in.publish(NoWatermark, 0, 0)

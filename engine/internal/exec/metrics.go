@@ -34,6 +34,8 @@ type Metrics struct {
 	Late, LateRetractions int64
 	StateKeys             int64
 	StateBytes            int64
+	// Figures are further ones, by which operators of some kinds say what they do.
+	Figures []Figure
 	// Functions are the figures of the instances that the operator calls.
 	Functions []function.Metrics
 }
@@ -48,6 +50,7 @@ type counters struct {
 	expired             int64
 	late, lateRemoved   int64
 	held                heldBack
+	figures             figures
 
 	public struct {
 		rowsIn, batchesIn, rowsOut, batchesOut atomic.Int64
@@ -104,6 +107,7 @@ func (in *instance) heldBy(m *Metrics) {
 }
 
 func (c *counters) publish(w Watermark, keys, bytes int64) {
+	c.figures.publish()
 	p := &c.public
 	p.rowsIn.Store(c.rowsIn)
 	p.batchesIn.Store(c.batchesIn)
@@ -120,6 +124,7 @@ func (c *counters) publish(w Watermark, keys, bytes int64) {
 }
 
 func (c *counters) metrics(m *Metrics) {
+	m.Figures = c.figures.shown()
 	p := &c.public
 	m.RowsIn, m.BatchesIn = p.rowsIn.Load(), p.batchesIn.Load()
 	m.RowsOut, m.BatchesOut = p.rowsOut.Load(), p.batchesOut.Load()

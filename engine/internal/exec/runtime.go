@@ -31,6 +31,7 @@ type Runtime struct {
 	setIdle      func(idle bool)
 	split        func() *Split
 }
+	figures      *figures
 
 // Late is the name of the side output that takes rows which are late.
 const Late = "late"
@@ -98,7 +99,7 @@ func (rt *Runtime) SetIdle(idle bool) {
 func NewRuntime(pool *vector.Pool, store *state.Store, now func() int64, side func(name string) Output, inconsistent func(n int64)) *Runtime {
 	return &Runtime{
 		Name: "test", ID: "test", Shards: 1, Pool: pool, State: store, Functions: function.NewInstances(context.Background(), 1),
-		Now: now, side: side, inconsistent: inconsistent,
+		Now: now, side: side, inconsistent: inconsistent, figures: &figures{},
 	}
 }
 
