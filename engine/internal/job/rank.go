@@ -39,7 +39,9 @@ func rank(n *plan.Rank) exec.Operator {
 	case plan.RankOne:
 		return op.NewDeduplicate(one)
 	case plan.RankAppend:
-		spec.Input = op.RankAppend
+		if spec.Input = op.RankAppend; spec.Few() {
+			return op.NewTopN(spec)
+		}
 	case plan.RankReplacing:
 		spec.Input = op.RankReplacing
 	case plan.RankUpdating:

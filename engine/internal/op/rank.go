@@ -55,6 +55,7 @@ type RankSpec struct {
 	InPlace    bool
 	OmitBefore bool  // the consumer needs no -U
 	Spread     []int // columns that rows are spread by, of Partition; nil: one shard has all
+	Retention  Retention
 }
 
 // bounded reports whether there are rows that are not passed on because of To.

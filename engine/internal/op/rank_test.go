@@ -22,11 +22,18 @@ var rankInput = schema("k bigint", "s string", "v int", "id int")
 func rankCase(spec op.RankSpec, events ...exectest.Event) exectest.Case {
 	spec.Types = rankInput.Types()
 	return exectest.Case{
-		New:       func() (exec.Operator, error) { return op.NewRank(spec), nil },
+		New:       func() (exec.Operator, error) { return newRank(spec), nil },
 		Kinds:     [][]vector.Kind{rankInput.Kinds()},
 		Events:    events,
 		KeepNulls: true,
 	}
+}
+
+func newRank(spec op.RankSpec) exec.Operator {
+	if spec.Few() {
+		return op.NewTopN(spec)
+	}
+	return op.NewRank(spec)
 }
 
 // refRank numbers rows, given in the order in which they came, and picks those that a

@@ -41,7 +41,22 @@ func describeColumns(kinds []vector.Kind) string {
 }
 
 func (v *Values) describe() string {
-	return "values " + describeLayout(v.layout) + " " + describeColumns(v.kinds)
+	d := "values " + describeLayout(v.layout) + " " + describeColumns(v.kinds)
+	if v.places > 0 {
+		d += fmt.Sprint(" the last ", v.lists(), " with ", v.places, " places")
+	}
+	return d
+}
+
+// lists is the number of columns that are lists.
+func (v *Values) lists() int {
+	n := 0
+	for _, c := range v.cols {
+		if _, ok := c.(*list); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // describe leaves out the order: it is made anew when rows are loaded.

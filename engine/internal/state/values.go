@@ -19,8 +19,9 @@ const None Slot = -1
 // of a nested kind holds what the operator gives to SetBytes.
 type Values struct {
 	keyTable
-	kinds []vector.Kind
-	cols  []column
+	kinds  []vector.Kind
+	cols   []column
+	places int // of the columns that are lists, if any
 }
 
 func newValues(name string, key rowkey.Layout, kinds []vector.Kind, opt Options) *Values {
@@ -49,7 +50,11 @@ func (v *Values) Resolve(keys *rowkey.Keys, create bool, slots []Slot) error {
 // pinned or held. Changes count only if Dirty says so before the pin ends. T must
 // be the type of the column's kind. The slice is valid until the next Resolve.
 func Col[T vector.Fixed](v *Values, i int) []T {
-	c, ok := v.cols[i].(*fixed[T])
+	col := v.cols[i]
+	if l, ok := col.(*list); ok {
+		col = l.column
+	}
+	c, ok := col.(*fixed[T])
 	if !ok {
 		panic(fmt.Sprintf("state: table %q: column %d holds %v, asked for %v", v.name, i, v.kinds[i], vector.KindOf[T]()))
 	}
@@ -59,20 +64,25 @@ func Col[T vector.Fixed](v *Values, i int) []T {
 // Bytes is the value of variable column i at s, in place: it is valid until the
 // next SetBytes, Resolve or end of call.
 func (v *Values) Bytes(i int, s Slot) []byte {
-	v.checkOne(s)
-	return v.cols[i].(*texts).get(s)
+	return v.texts(i, s).get(s)
 }
 
 // SetBytes copies b into variable column i at s. As with Col, Dirty must follow.
 func (v *Values) SetBytes(i int, s Slot, b []byte) {
-	v.checkOne(s)
-	v.cols[i].(*texts).set(s, b)
+	v.texts(i, s).set(s, b)
 }
 
-func (v *Values) checkOne(s Slot) {
+// texts is variable column i, of which the value at s is going to be used.
+func (v *Values) texts(i int, s Slot) *texts {
+	c, ok := v.cols[i].(*texts)
+	if !ok {
+		l := v.cols[i].(*list)
+		c, s = l.column.(*texts), s/l.places
+	}
 	if v.evict != nil {
 		v.check([]Slot{s})
 	}
+	return c
 }
 
 // Dirty says that these entries were or will be changed while they are pinned or

@@ -112,11 +112,16 @@ type valuesWalk struct {
 	held  map[string]model // before images
 	names []string         // by ordinal
 	pool  *vector.Pool
+	lists bool
 }
 
 func (w *valuesWalk) open() {
 	w.store = NewStore(w.opt)
-	w.v = w.store.Values("t", w.k.layout, modelCols)
+	if w.lists {
+		w.v = w.store.Lists("t", w.k.layout, modelCols[:1], modelCols[1:], 3)
+	} else {
+		w.v = w.store.Values("t", w.k.layout, modelCols)
+	}
 	w.v.base = 1<<30 - 100 // ordinals start anew soon
 }
 
@@ -128,7 +133,26 @@ func (w *valuesWalk) ok(err error) {
 }
 
 func (w *valuesWalk) read(s Slot) model {
-	return model{Col[int64](w.v, 0)[s], Col[bool](w.v, 1)[s], string(w.v.Bytes(2, s))}
+	if !w.lists {
+		return model{Col[int64](w.v, 0)[s], Col[bool](w.v, 1)[s], string(w.v.Bytes(2, s))}
+	}
+	if text := w.v.Bytes(2, 3*s); len(text) > 0 { // the first place of texts stays empty
+		w.t.Fatalf("%q in a place that was not written", text)
+	}
+	return model{Col[int64](w.v, 0)[s], Col[bool](w.v, 1)[3*s], string(w.v.Bytes(2, 3*s+1)) + string(w.v.Bytes(2, 3*s+2))}
+}
+
+func (w *valuesWalk) write(s Slot, m model) {
+	Col[int64](w.v, 0)[s] = m.sum
+	if !w.lists {
+		Col[bool](w.v, 1)[s] = m.flag
+		w.v.SetBytes(2, s, []byte(m.text))
+		return
+	}
+	copy(Col[bool](w.v, 1)[3*s:3*s+3], []bool{m.flag, true, m.flag})
+	half := len(m.text) / 2
+	w.v.SetBytes(2, 3*s+1, []byte(m.text[:half]))
+	w.v.SetBytes(2, 3*s+2, []byte(m.text[half:]))
 }
 
 // process updates the entries of some keys and holds them.
@@ -173,8 +197,7 @@ func (w *valuesWalk) process() {
 			continue
 		}
 		m := model{int64(w.r.IntN(100)), w.r.IntN(2) == 0, strings.Repeat("x", w.r.IntN(60))}
-		Col[int64](w.v, 0)[s], Col[bool](w.v, 1)[s] = m.sum, m.flag
-		w.v.SetBytes(2, s, []byte(m.text))
+		w.write(s, m)
 		w.want[names[i]] = m
 	}
 	w.v.Dirty(slots)
@@ -269,12 +292,16 @@ func (w *valuesWalk) flush2() {
 	w.db = db
 }
 
-func TestValuesAgainstMap(t *testing.T) {
+func TestValuesAgainstMap(t *testing.T) { valuesAgainstMap(t, false) }
+
+func TestListsAgainstMap(t *testing.T) { valuesAgainstMap(t, true) }
+
+func valuesAgainstMap(t *testing.T, lists bool) {
 	forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
 		const seed = 11
 		w := &valuesWalk{
 			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db,
-			want: map[string]model{}, held: map[string]model{}, pool: vector.NewCheckedPool(),
+			want: map[string]model{}, held: map[string]model{}, pool: vector.NewCheckedPool(), lists: lists,
 		}
 		w.open()
 		for range 150 {
