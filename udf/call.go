@@ -34,10 +34,14 @@ func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
 	defer x.drop()
 	var b *vector.ColumnBuilder // of the pieces, when there are several
 	for from := 0; from < c.Rows || from == 0; {
-		n, err := i.piece(c, from)
+		n, again, err := c.Rows, from == 0 && i.relay(c), error(nil)
 		var v *vector.Vector
-		if err == nil {
-			_, err = i.call()
+		if again {
+			_, err = i.again()
+		} else {
+			if n, err = i.piece(c, from); err == nil {
+				_, err = i.call()
+			}
 		}
 		if err == nil {
 			v, err = i.value(c.Pool, n)
@@ -75,7 +79,7 @@ func (i *Instance) must(kinds ...abi.Kind) {
 func (i *Instance) open(ctx context.Context, c *Call) {
 	i.now, i.seed, i.random = c.Now, c.Seed, nil
 	i.begin(ctx, c.Rows)
-	i.fn.count.Rows.Add(int64(c.Rows))
+	i.count.Rows += int64(c.Rows)
 }
 
 // close ends a batch.

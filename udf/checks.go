@@ -11,7 +11,7 @@ import (
 
 // checkValues reports the first value that type t cannot have, among the rows that count
 // and are not NULL.
-func checkValues(t sqltype.Type, v *vector.Vector, counts vector.Bitmap) error {
+func checkValues(t *sqltype.Type, v *vector.Vector, counts vector.Bitmap) error {
 	bad := -1
 	switch t.ID {
 	case sqltype.Decimal:
@@ -25,9 +25,6 @@ func checkValues(t sqltype.Type, v *vector.Vector, counts vector.Bitmap) error {
 			}
 		}
 	case sqltype.Char, sqltype.Varchar:
-		if t.Precision == sqltype.MaxLength {
-			return nil
-		}
 		for r := range v.Len() {
 			if b := v.Bytes(r); len(b) > t.Precision && utf8.RuneCount(b) > t.Precision && matters(v, counts, r) {
 				bad = r
@@ -35,9 +32,6 @@ func checkValues(t sqltype.Type, v *vector.Vector, counts vector.Bitmap) error {
 			}
 		}
 	case sqltype.Binary, sqltype.Varbinary:
-		if t.Precision == sqltype.MaxLength {
-			return nil
-		}
 		for r := range v.Len() {
 			if len(v.Bytes(r)) > t.Precision && matters(v, counts, r) {
 				bad = r

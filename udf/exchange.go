@@ -168,6 +168,7 @@ func (x *exchange) lay(a arena, now int64, seed uint64) {
 	x.outFrom = x.arena.used
 	x.header = h
 	x.prepare([2]uint64{})
+	x.remember()
 }
 
 // prepare lays out the results and the call itself, for the first call and again after each

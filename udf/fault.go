@@ -128,7 +128,8 @@ func (i *Instance) fail(name string, cause Cause, reason string) error {
 // end marks the instance dead and makes the error that users see.
 func (i *Instance) end(f *Fault) error {
 	i.dead = true
-	i.fn.count.Errors.Add(1)
+	i.count.Errors++
+	i.settle()
 	e := errs.New(f.Cause.code(), errs.Position{}, "%w", f)
 	switch f.Cause {
 	case Fuel:

@@ -34,6 +34,7 @@ type fuel struct {
 	left     int64 // not handed out
 	spent    int64 // since the instance was made, with what is handed out
 	quantum  int64
+	stack    int32                // bytes that the guest may use, in the meter
 	epoch    time.Time            // times below count from here,
 	clock    func() time.Duration // or from where this does, in tests
 	last     time.Duration        // when the guest got control last, or the host
@@ -78,6 +79,19 @@ func (f *fuel) resume() {
 	f.last = now
 }
 
+// start gives the guest fuel for a call, and says whether there was any. Between calls none
+// is in the meter: what counts the stack is as it always is then.
+func (f *fuel) start(global api.MutableGlobal) bool {
+	if f.left < meter.MinFuel {
+		return false
+	}
+	q := min(f.quantum, f.left)
+	f.left -= q
+	f.spent += q
+	global.Set(meter.Pack(int32(q), f.stack))
+	return true
+}
+
 // hand gives the guest fuel, after it took what is left from before (less than nothing when
 // overdrawn), and says whether there was any.
 func (f *fuel) hand(global api.MutableGlobal, rest int64) bool {
@@ -98,7 +112,6 @@ func (f *fuel) take(global api.MutableGlobal) {
 	rest := meter.Fuel(global.Get())
 	f.left += rest
 	f.spent -= rest
-	global.Set(meter.Refuel(global.Get(), 0))
 }
 
 // lap notes how long the guest had control and steers the quantum by it.

@@ -95,7 +95,7 @@ func (c *column) put(a *arena, v *vector.Vector, s span, length int) {
 	switch c.form {
 	case formFixed:
 		buf, at := a.cut(c.rows * c.width)
-		putFixed(buf, v, s)
+		putFixed(buf, v, c.width, s)
 		d.Data, d.DataLen = at, uint32(c.rows*c.width)
 	case formTime:
 		buf, at := a.cut(c.rows * 4)
@@ -150,35 +150,34 @@ func putBits(dst []uint64, src vector.Bitmap, s span) {
 	}
 }
 
-func putFixed(dst []byte, v *vector.Vector, s span) {
+func putFixed(dst []byte, v *vector.Vector, width int, s span) {
+	if s.sel == nil {
+		copy(dst, v.FixedBytes()[s.from*width:s.to*width])
+		return
+	}
 	switch v.Kind() {
 	case vector.Int8:
-		putValues(dst, vector.Values[int8](v), s)
+		putSelected(dst, vector.Values[int8](v), s.sel)
 	case vector.Int16:
-		putValues(dst, vector.Values[int16](v), s)
+		putSelected(dst, vector.Values[int16](v), s.sel)
 	case vector.Int32:
-		putValues(dst, vector.Values[int32](v), s)
+		putSelected(dst, vector.Values[int32](v), s.sel)
 	case vector.Int64:
-		putValues(dst, vector.Values[int64](v), s)
+		putSelected(dst, vector.Values[int64](v), s.sel)
 	case vector.Float32:
-		putValues(dst, vector.Values[float32](v), s)
+		putSelected(dst, vector.Values[float32](v), s.sel)
 	case vector.Float64:
-		putValues(dst, vector.Values[float64](v), s)
+		putSelected(dst, vector.Values[float64](v), s.sel)
 	case vector.Decimal:
-		putValues(dst, vector.Values[vector.Dec](v), s)
+		putSelected(dst, vector.Values[vector.Dec](v), s.sel)
 	default:
 		panic("udf: no fixed-width kind: " + v.Kind().String())
 	}
 }
 
-func putValues[T vector.Fixed](buf []byte, src []T, s span) {
-	dst := view[T](buf, s.len())
-	if s.sel == nil {
-		copy(dst, src[s.from:s.to])
-		return
-	}
-	dst = dst[:len(s.sel)]
-	for i, r := range s.sel {
+func putSelected[T vector.Fixed](buf []byte, src []T, sel []int32) {
+	dst := view[T](buf, len(sel))[:len(sel)]
+	for i, r := range sel {
 		dst[i] = src[r]
 	}
 }

@@ -36,6 +36,7 @@ type Instance struct {
 	stack  [2]uint64
 
 	fuel   fuel
+	count  Metrics // since they were last added to the function's
 	log    log
 	now    int64
 	seed   uint64
@@ -84,7 +85,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 	}
 	i.ctx = &guestContext{Context: experimental.WithMemoryAllocator(context.Background(), mem), i: i}
 	i.start(ctx, m.limits.Timeout)
-	f.count.Instances.Add(1)
+	i.count.Instances++
 	i.mod, err = m.runtime.InstantiateModule(i.ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
 		mem.Free()
@@ -93,6 +94,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 	i.ctx.Context = context.Background() // calls need nothing else
 	i.global = i.mod.ExportedGlobal(meter.MeterGlobal).(api.MutableGlobal)
 	i.fuel.take(i.global)
+	i.fuel.stack = int32(meter.Stack(i.global.Get()))
 	i.alloc = i.mod.ExportedFunction(abi.ExportAlloc)
 	i.free = i.mod.ExportedFunction(abi.ExportFree)
 	if start := i.mod.ExportedFunction(abi.ExportInitialize); start != nil {
@@ -157,7 +159,7 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 	}
 	fl.left -= callCost
 	fl.spent += callCost
-	if !fl.hand(i.global, 0) {
+	if !fl.start(i.global) {
 		return 0, i.fault(name, stop{cause: Fuel})
 	}
 	for k, p := range params {
@@ -175,19 +177,13 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 	return uint32(i.stack[0]), nil
 }
 
-// settle adds what the instance spent since the last time to the counts of its function.
+// settle adds what the instance did since the last time to the counts of its function.
 func (i *Instance) settle() {
-	c := &i.fn.count
-	c.Fuel.Add(i.fuel.spent)
-	c.Time.Add(int64(i.fuel.time))
-	i.fuel.spent, i.fuel.time = 0, 0
-	for {
-		gap := c.Gap.Load()
-		if int64(i.fuel.gap) <= gap || c.Gap.CompareAndSwap(gap, int64(i.fuel.gap)) {
-			break
-		}
-	}
-	i.fuel.gap = 0
+	c, f := &i.count, &i.fuel
+	c.Fuel, c.Time, c.Gap = f.spent, f.time, f.gap
+	f.spent, f.time, f.gap = 0, 0, 0
+	i.fn.count.add(c)
+	*c = Metrics{}
 }
 
 // fits makes the arena large enough for n bytes and reports whether it can be: it may take
@@ -264,7 +260,7 @@ func (i *Instance) part(p abi.Part) (string, api.Function) {
 func (i *Instance) call() (abi.Status, error) {
 	x := &i.x
 	x.lay(arena{mem: i.mem.bytes()[i.arenaAt:][:i.arenaSize], base: i.arenaAt}, i.now, i.seed)
-	i.fn.count.BytesIn.Add(int64(x.outFrom))
+	i.count.BytesIn += int64(x.outFrom)
 	return i.again()
 }
 
@@ -272,7 +268,7 @@ func (i *Instance) call() (abi.Status, error) {
 func (i *Instance) again() (abi.Status, error) {
 	x := &i.x
 	name, f := i.part(x.part)
-	i.fn.count.Calls.Add(1)
+	i.count.Calls++
 	status, err := i.invoke(name, f, i.arenaAt)
 	if err != nil {
 		return 0, err
@@ -339,6 +335,6 @@ func (i *Instance) result(p *vector.Pool, rows int) ([]*vector.Vector, error) {
 		}
 		out = append(out, v)
 	}
-	i.fn.count.BytesOut.Add(t.took)
+	i.count.BytesOut += t.took
 	return out, nil
 }

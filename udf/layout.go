@@ -35,6 +35,7 @@ type column struct {
 
 	rows, nulls, bytes int // inputs: in the buffers; results: rows that there is room for, bytes in data
 	perRow             float64
+	limited            bool // the type has fewer values than its buffers can hold: checkValues
 }
 
 // layout is how the calls of one part of a function look: the head of the arena, which
@@ -42,9 +43,26 @@ type column struct {
 type layout struct {
 	in, out       []column
 	inAt, outAt   int
-	head          int // bytes of the call and all columns
+	head          int  // bytes of the call and all columns
+	flat          bool // all columns are of fixed width
+	seen          int  // rows of the last call that was laid out
+	last          laid
 	textIn, lists int // what the inputs at hand hold, a first guess of what the results will
 }
+
+// laid is the last call of a flat layout that had neither NULL nor a constant: where its
+// buffers are follows from the number of rows, so that one with as many needs no more than
+// this copied, and its values.
+type laid struct {
+	head    []byte // the call and all columns
+	base    uint32 // address of the arena
+	rows    int
+	outFrom int
+	in, out []laidColumn
+}
+
+// laidColumn is where the buffers of a column are in the arena.
+type laidColumn struct{ valid, data int }
 
 // firstText and firstList are the guess of bytes of a text and of elements of a list
 // before the first call.
@@ -69,6 +87,12 @@ func newLayout(in, out []sqltype.Type) *layout {
 	}
 	l.in, l.inAt = place(in)
 	l.out, l.outAt = place(out)
+	l.flat = true
+	for _, cols := range [][]column{l.in, l.out} {
+		for k := range cols {
+			l.flat = l.flat && cols[k].form == formFixed
+		}
+	}
 	for _, cols := range [][]column{l.in, l.out} {
 		for k := range cols {
 			cols[k].placeChildren(&l.head)
@@ -101,6 +125,12 @@ func newColumn(t sqltype.Type) column {
 		c.form, c.perRow = formList, firstList
 	case id == abi.Row:
 		c.form = formRow
+	}
+	switch t.ID {
+	case sqltype.Decimal, sqltype.Time:
+		c.limited = true
+	case sqltype.Char, sqltype.Varchar, sqltype.Binary, sqltype.Varbinary:
+		c.limited = t.Precision != sqltype.MaxLength
 	}
 	for _, child := range t.Children() {
 		c.children = append(c.children, newColumn(child))

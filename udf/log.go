@@ -24,7 +24,7 @@ type log struct {
 
 // line logs what the guest gave as one line.
 func (l *log) line(i *Instance, level abi.Level, text []byte) {
-	i.fn.count.LogLines.Add(1)
+	i.count.LogLines++
 	n := min(len(text), abi.MaxLogLine)
 	out := i.fn.module.host.config.Log
 	if l.left < int64(n) || out == nil {

@@ -1,7 +1,7 @@
 package udf
 
 import (
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -22,15 +22,31 @@ type Metrics struct {
 
 // counts are the metrics while they grow.
 type counts struct {
-	Calls, Rows, RowsOut, Fuel, Time, Errors, Instances, BytesIn, BytesOut, LogLines, Gap atomic.Int64
+	sync.Mutex
+	Metrics
 }
 
-// Metrics are the counts of all calls of f so far.
+// add adds what happened in a batch: all at once, since that is cheaper than counting each
+// thing apart.
+func (c *counts) add(m *Metrics) {
+	c.Lock()
+	defer c.Unlock()
+	c.Calls += m.Calls
+	c.Rows += m.Rows
+	c.RowsOut += m.RowsOut
+	c.Fuel += m.Fuel
+	c.Time += m.Time
+	c.Errors += m.Errors
+	c.Instances += m.Instances
+	c.BytesIn += m.BytesIn
+	c.BytesOut += m.BytesOut
+	c.LogLines += m.LogLines
+	c.Gap = max(c.Gap, m.Gap)
+}
+
+// Metrics are the counts of all batches of f that ended, so far.
 func (f *Function) Metrics() Metrics {
-	c := &f.count
-	return Metrics{
-		Calls: c.Calls.Load(), Rows: c.Rows.Load(), RowsOut: c.RowsOut.Load(), Fuel: c.Fuel.Load(),
-		Time: time.Duration(c.Time.Load()), Errors: c.Errors.Load(), Instances: c.Instances.Load(),
-		BytesIn: c.BytesIn.Load(), BytesOut: c.BytesOut.Load(), LogLines: c.LogLines.Load(), Gap: time.Duration(c.Gap.Load()),
-	}
+	f.count.Lock()
+	defer f.count.Unlock()
+	return f.count.Metrics
 }

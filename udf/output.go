@@ -39,9 +39,7 @@ func (c *column) room(rows, text, list int) int {
 func (c *column) prepare(a *arena) {
 	d := abi.Column{Type: c.word, Length: uint32(c.rows), RowCap: uint32(c.rows)}
 	buf, at := a.cut(bitmapBytes(c.rows))
-	for i := range view[uint64](buf, len(buf)/8) {
-		view[uint64](buf, len(buf)/8)[i] = ^uint64(0)
-	}
+	fill(buf[:bitmapBytes(c.rows)])
 	d.Validity = at
 	switch c.form {
 	case formFixed, formTime:
@@ -147,9 +145,11 @@ func (t *taker) column(c *column, rows int, counts vector.Bitmap) (*vector.Vecto
 			}
 		}
 	}
-	if err := checkValues(c.typ, v, counts); err != nil {
-		v.Release()
-		return nil, err
+	if c.limited {
+		if err := checkValues(&c.typ, v, counts); err != nil {
+			v.Release()
+			return nil, err
+		}
 	}
 	return v, nil
 }
@@ -213,30 +213,9 @@ func (t *taker) values(c *column, d *abi.Column, rows int) (*vector.Vector, erro
 			dst[i] = int64(x)
 		}
 	default:
-		copyFixed(v, b)
+		copy(v.FixedBytes(), b)
 	}
 	return v, nil
-}
-
-func copyFixed(v *vector.Vector, b []byte) {
-	switch v.Kind() {
-	case vector.Int8:
-		copy(vector.Values[int8](v), view[int8](b, v.Len()))
-	case vector.Int16:
-		copy(vector.Values[int16](v), view[int16](b, v.Len()))
-	case vector.Int32:
-		copy(vector.Values[int32](v), view[int32](b, v.Len()))
-	case vector.Int64:
-		copy(vector.Values[int64](v), view[int64](b, v.Len()))
-	case vector.Float32:
-		copy(vector.Values[float32](v), view[float32](b, v.Len()))
-	case vector.Float64:
-		copy(vector.Values[float64](v), view[float64](b, v.Len()))
-	case vector.Decimal:
-		copy(vector.Values[vector.Dec](v), view[vector.Dec](b, v.Len()))
-	default:
-		panic("udf: no fixed-width kind: " + v.Kind().String())
-	}
 }
 
 func unpackBools(dst []bool, b []byte) {

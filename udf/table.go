@@ -156,7 +156,7 @@ func (i *Instance) emit(e *emission, p *vector.Pool, parents int) error {
 			if err != nil {
 				return err
 			}
-			i.fn.count.RowsOut.Add(int64(n))
+			i.count.RowsOut += int64(n)
 			err = e.yield(rows)
 			i.fuel.resume()
 			if err != nil {
