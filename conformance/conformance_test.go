@@ -2,8 +2,8 @@
 // out, in files below testdata/cases.
 //
 // A file declares tables, one a line, with the word retract or upsert when rows
-// are updated, bykey when deletions may have only the key, and sink when the table is
-// written:
+// are updated, bykey when deletions may have only the key, lookup when the table is asked
+// for rows by key, and sink when it is written:
 //
 //	tables
 //	bid (auction BIGINT, price BIGINT)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +95,7 @@ func (c *Case) missing(set settings) skip {
 		return "Table API"
 	case c.Config["table.exec.sink.nested-constraint-enforcer"] != nil:
 		return "option table.exec.sink.nested-constraint-enforcer"
-	case !set.restart && c.Sensitive != nil && !c.miniBatch():
+	case !set.restart && c.Sensitive != nil && !c.miniBatch() && c.Family != "lookup_join":
 		return "restart from a savepoint: see -restart"
 	}
 	return ""
@@ -273,7 +274,7 @@ func (c *Case) tables() ([]scenario.Table, error) {
 		if t.KeyDeletes {
 			mode = mode.WithDeletesByKey()
 		}
-		out = append(out, scenario.Table{Name: t.Name, Columns: t.columns(), Mode: mode, Bounded: c.Config["__table.exec.sort.non-temporal.enabled__"] == true})
+		out = append(out, scenario.Table{Name: t.Name, Columns: t.columns(), Mode: mode, Bounded: c.Config["__table.exec.sort.non-temporal.enabled__"] == true, Lookup: c.asks(t)})
 	}
 	for _, s := range c.Sinks {
 		mode := sqltype.RetractMode
@@ -296,6 +297,13 @@ func (c *Case) tables() ([]scenario.Table, error) {
 		out = append(out, scenario.Table{Name: s.Name, Columns: s.columns(), Mode: mode, Sink: true})
 	}
 	return out, nil
+}
+
+// asks reports whether the case's statements ask for rows of a table by key: such a table
+// holds in each phase the rows of that phase.
+func (c *Case) asks(t Table) bool {
+	asked := regexp.MustCompile("(?i)JOIN\\s+`?" + regexp.QuoteMeta(t.Name) + "`?\\s+FOR\\s+SYSTEM_TIME")
+	return c.Family == "lookup_join" && slices.ContainsFunc(c.SQL, asked.MatchString)
 }
 
 func parseMode(text string) (sqltype.ChangelogMode, error) {
@@ -396,7 +404,11 @@ func (s Step) take(ctx context.Context, in *scenario.Session, runs map[string]*s
 	case s.Sync:
 		return in.Sync(ctx)
 	case s.phaseEnds():
-		return in.Pass(ctx, betweenPhases)
+		if err := in.Pass(ctx, betweenPhases); err != nil {
+			return err
+		}
+		in.Empty()
+		return nil
 	case s.Check == "":
 		for _, row := range s.Rows {
 			err := in.FeedFunc(ctx, s.Feed, func(b *vector.Builder, schema sqltype.Schema) error {

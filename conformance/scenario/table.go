@@ -24,13 +24,14 @@ type Table struct {
 	Mode    sqltype.ChangelogMode
 	Sink    bool // it is written, not read
 	Bounded bool // its rows are known to end, though none may be there yet
+	Lookup  bool // it is asked for rows by key
 }
 
 var tableLine = regexp.MustCompile(`^(\w+)\s*\((.*)\)((?:\s+\w+)*)\s*$`)
 
 // ParseTable reads "name (columns) words", where the words are retract or upsert
-// for a table with updates, bykey for one whose deletions may have only the key, and
-// sink for one that is written.
+// for a table with updates, bykey for one whose deletions may have only the key, lookup
+// for one that is asked for rows by key, and sink for one that is written.
 func ParseTable(line string) (Table, error) {
 	m := tableLine.FindStringSubmatch(line)
 	if m == nil {
@@ -47,6 +48,8 @@ func ParseTable(line string) (Table, error) {
 			t.Mode = t.Mode.WithDeletesByKey()
 		case "sink":
 			t.Sink = true
+		case "lookup":
+			t.Lookup = true
 		default:
 			return Table{}, fmt.Errorf("%q says nothing about a table", word)
 		}

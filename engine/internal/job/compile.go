@@ -140,6 +140,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewCalc(nil, n.Exprs) })
 	case *plan.Union:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })
+	case *plan.LookupJoin:
+		return c.lookupJoin(n, inputs)
 	case *plan.WindowTable:
 		return c.windowTable(n, inputs)
 	case *plan.WindowAggregate:
@@ -165,6 +167,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			spec.Order = append(spec.Order, op.SortKey(k))
 		}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSort(spec), nil })
+	case *plan.Over:
+		return c.operator(n, inputs, func() (exec.Operator, error) { return over(n) })
 	case *plan.TemporalSort:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return temporalSort(n), nil })
 	case *plan.Rank:
@@ -210,6 +214,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			}
 			return op.NewJoin(spec)
 		})
+	case *plan.TemporalJoin:
+		return c.temporalJoin(n, inputs)
 	case *plan.SetOperation:
 		spec := op.SetSpec{Types: n.Schema().Types(), Except: n.Except, All: n.All, Spread: spreadBy(n.Left), Retention: op.Retention(n.Retention(0))}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSetOperation(spec), nil })

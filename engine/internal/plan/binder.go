@@ -22,6 +22,8 @@ type binder struct {
 	ctes    *cteScope
 	views   []catalog.Identifier // being bound, against endless recursion
 	ttl     map[string]Retention // of the names in the FROM that is being bound
+	domain  *domain              // of a query that depends on rows around it, or nil
+	lookups []parse.Hint         // LOOKUP, of that SELECT
 }
 
 // cteScope is a chain of common table expressions, the innermost first. Each sees
@@ -58,8 +60,13 @@ func (b *binder) result(q *parse.Query) (Node, error) {
 	return n, nil
 }
 
-// query binds a query expression that is a part of another.
-func (b *binder) query(q *parse.Query) (Node, error) { return b.complete(q, false) }
+// query binds a query expression that is a part of another, and depends on none of its
+// rows.
+func (b *binder) query(q *parse.Query) (Node, error) {
+	free := *b
+	free.domain = nil
+	return free.complete(q, false)
+}
 
 // complete binds a query expression. The rows of a result have an order.
 func (b *binder) complete(q *parse.Query, result bool) (Node, error) {
@@ -119,13 +126,16 @@ func (b *binder) constant(e parse.Expr, clause string) (expr.Expr, error) {
 func (b *binder) body(q parse.QueryBody) (Node, error) {
 	switch q := q.(type) {
 	case *parse.Query:
-		return b.query(q)
+		return b.complete(q, false)
 	case *parse.Select:
 		o, err := b.selectBlock(q, nil)
 		return o.Node, err
 	case *parse.SetOp:
 		return b.setOp(q)
 	case *parse.Values:
+		if b.domain != nil {
+			return b.dependentValues(q)
+		}
 		return b.values(q)
 	}
 	panic(fmt.Sprintf("plan: query body %T", q))

@@ -58,7 +58,11 @@ func (d deriver) node(n Node) (Node, error) {
 	switch n := n.(type) {
 	case *Aggregate:
 		return n, n.check()
+	case *TemporalJoin:
+		return n, n.check()
 	case *WindowAggregate:
+		return n, n.check()
+	case *Over:
 		return n, n.check()
 	case *ToChangelog:
 		return n, n.check()
@@ -96,17 +100,23 @@ func derive(n Node) {
 		n.derive(t)
 	case *Join:
 		n.derive(t)
+	case *TemporalJoin:
+		n.derive(t)
 	case *SetOperation:
 		n.derive(t)
 	case *Sort:
 		n.derive(t)
 	case *TemporalSort:
 		n.derive(t)
+	case *Over:
+		n.derive(t)
 	case *Rank:
 		n.derive(t)
 	case *Expand:
 		n.derive(t)
 	case *Unnest:
+		n.derive(t)
+	case *LookupJoin:
 		n.derive(t)
 	case *WindowTable:
 		n.derive(t)

@@ -73,9 +73,13 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need)
 	case *Join:
 		return n.prune(need), need
+	case *TemporalJoin:
+		return n.prune(need), need
 	case *Sort:
 		return n.prune(need)
 	case *TemporalSort:
+		return n.prune(need)
+	case *Over:
 		return n.prune(need)
 	case *Rank:
 		return n.prune(need)
@@ -224,7 +228,7 @@ func (n *Join) prune(need []int) Node {
 	out := &Join{
 		Kind: n.Kind, Left: exactly(n.Left, left), Right: exactly(n.Right, right),
 		LeftKeys: positions(n.LeftKeys, left), RightKeys: positions(n.RightKeys, right), NullSafe: n.NullSafe,
-		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Interval: n.Interval.moved(left, right),
+		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Lookup: n.Lookup, Interval: n.Interval.moved(left, right),
 		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
 	out.at, out.keep = n.at, n.keep
@@ -263,7 +267,12 @@ func merge(n *Calc) Node {
 		}
 		cols[i] = c.Index
 	}
-	if j, ok := n.Input.(*Join); ok {
+	switch j := n.Input.(type) {
+	case *Join:
+		out := j.selecting(cols)
+		out.schema = n.schema
+		return out
+	case *TemporalJoin:
 		out := j.selecting(cols)
 		out.schema = n.schema
 		return out

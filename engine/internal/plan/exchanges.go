@@ -29,6 +29,12 @@ func placeExchanges(n Node) (Node, error) {
 		} else {
 			n.Input = onKeys(n.Input, n.Partition)
 		}
+	case *Over:
+		if len(n.Partition) == 0 {
+			n.Input = onOneShard(n.Input)
+		} else {
+			n.Input = onKeys(n.Input, n.Partition)
+		}
 	case *Limit:
 		n.Input = onOneShard(n.Input)
 	case *Sort:
@@ -51,8 +57,14 @@ func placeExchanges(n Node) (Node, error) {
 		n.placeExchanges()
 	case *Join:
 		n.placeExchanges()
+	case *TemporalJoin:
+		n.placeExchanges()
 	case *SetOperation:
 		n.placeExchanges()
+	case *LookupJoin:
+		if err := n.placeExchanges(); err != nil {
+			return nil, err
+		}
 	}
 	n.Traits().Dist = distribution(n)
 	return n, nil
@@ -158,6 +170,8 @@ func distribution(n Node) Distribution {
 			return Distribution{}
 		}
 		return Distribution{Kind: HashShards, Keys: keys}
+	case *TemporalJoin:
+		return distribution(&n.Join)
 	case *ToChangelog, *FromChangelog:
 		d := n.Inputs()[0].Traits().Dist
 		if d.Kind != HashShards {
@@ -173,6 +187,8 @@ func distribution(n Node) Distribution {
 	case *Expand:
 		return n.distribution()
 	case *Unnest:
+		return n.distribution()
+	case *LookupJoin:
 		return n.distribution()
 	case *WindowTable:
 		return n.distribution()

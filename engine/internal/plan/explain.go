@@ -187,6 +187,12 @@ func subject(n Node) string {
 		if n.Kind != InnerJoin {
 			return n.Kind.String()
 		}
+	case *TemporalJoin:
+		if n.Kind != InnerJoin {
+			return n.Kind.String()
+		}
+	case *LookupJoin:
+		return n.subject()
 	case *Exchange:
 		return Distribution{n.Kind, n.Keys}.text(n)
 	case *Limit:
@@ -194,6 +200,8 @@ func subject(n Node) string {
 	case *Sort:
 		return limitText(n.Offset, n.Count)
 	case *Rank:
+		return n.subject()
+	case *Over:
 		return n.subject()
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
@@ -263,6 +271,14 @@ func details(n Node) []string {
 		if n.Upsert && !n.RightAppendOnly {
 			add("replaces right by", n.Right.Schema().Project(n.RightUnique).Names()...)
 		}
+	case *LookupJoin:
+		n.details(add)
+	case *TemporalJoin:
+		add("on", joinKeyTexts(&n.Join)...)
+		add("version", n.texts()...)
+		if n.Residual != nil {
+			add("and", n.residualText())
+		}
 	case *Expand:
 		add("sets", n.text()...)
 	case *Unnest:
@@ -271,6 +287,12 @@ func details(n Node) []string {
 		add("by", orderText(n, n.Order)...)
 	case *TemporalSort:
 		add("by", orderText(n, n.Order)...)
+	case *Over:
+		add("by", orderText(n, n.Order)...)
+		add("computes", n.texts()...)
+		if n.Traits().Mode != 0 {
+			add("emits", n.how())
+		}
 	case *Rank:
 		add("by", orderText(n, n.Order)...)
 		if n.Number {

@@ -72,6 +72,9 @@ func expressions(n Node) []expr.Expr {
 		}
 	case *Join:
 		add(n.Residual)
+	case *LookupJoin:
+		add(n.Filter, n.Residual)
+		add(n.Exprs...)
 	case *WindowAggregate:
 		for _, a := range n.Aggs {
 			add(a.Args...)

@@ -54,7 +54,7 @@ func assignID(n Node, path string, chain map[string]int, named map[Node]bool) {
 	h.Write([]byte(own))
 	n.Traits().ID = fmt.Sprintf("%016x", h.Sum64())
 	switch n.(type) {
-	case *Aggregate, *WindowAggregate, *Join, *Union, *SetOperation:
+	case *Aggregate, *WindowAggregate, *Join, *LookupJoin, *TemporalJoin, *Union, *SetOperation:
 		for i, in := range n.Inputs() {
 			assignID(in, fmt.Sprintf("%s[%d]", own, i), map[string]int{}, named)
 		}

@@ -67,7 +67,20 @@ type Join struct {
 	// join is made when a window is over, of the sides as they are then.
 	Windowed bool
 	Windows  Windows
+	// Interval makes it a join within an interval, which is not Windowed.
+	Interval *Interval
+	// Lookup and Snapshot make it a join in which each left row is joined once, and never
+	// again.
+	Lookup   *Lookup
 	Lateness [2]int // by input: the hidden column plus one, or 0
+}
+
+// Op is "Join", or "IntervalJoin".
+func (n *Join) Op() string {
+	if n.Interval != nil {
+		return "IntervalJoin"
+	}
+	return "Join"
 }
 
 // Inputs are the left and the right one.
@@ -80,6 +93,9 @@ func (n *Join) setInput(i int, in Node) {
 		n.Right = in
 	}
 }
+
+// byTime reports whether partners are found by time, so that nothing is taken back.
+func (n *Join) byTime() bool { return n.Windowed || n.Interval != nil }
 
 // newJoin joins on a condition over the columns of a pair, all of which leave the
 // node if pairs do.
@@ -120,7 +136,7 @@ func (n *Join) selecting(cols []int) *Join {
 // derive sets what is known of the changelog.
 func (n *Join) derive(t *Traits) {
 	l, r := n.Left.Traits(), n.Right.Traits()
-	if n.Windowed {
+	if n.byTime() {
 		defer func() { t.Mode = sqltype.AppendMode }()
 	}
 	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()

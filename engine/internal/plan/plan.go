@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, windows, calls, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
+// simplify, filters, columns, lookups, windows, calls, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
 // determinism, ids.
 package plan
 
@@ -51,6 +51,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"simplify", each(simplify(s.Options.TimeZone))},
 		{"filters", each(pushFilters)},
 		{"columns", each(pushColumns)},
+		{"lookups", each(lookups)},
 		{"windows", each(fuseWindows)},
 		{"calls", each(shareCalls)},
 		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
@@ -114,6 +115,9 @@ func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node
 	roots, err := bindNames(ctx, stmt, s)
 	if err != nil {
 		return nil, err
+	}
+	for i, r := range roots {
+		roots[i] = settleIntervals(r)
 	}
 	findWindowJoins(roots)
 	if err := carryWatermarks(roots); err != nil {

@@ -24,10 +24,10 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if err != nil {
 		return ordered{}, err
 	}
-	outer := b.ttl
-	b.ttl = hints
-	defer func() { b.ttl = outer }()
-	in, sc, err := b.from(s.From)
+	outer, asked := b.ttl, b.lookups
+	b.ttl, b.lookups = hints, lookupHints(s)
+	defer func() { b.ttl, b.lookups = outer, asked }()
+	in, sc, err := b.source(s)
 	if err != nil {
 		return ordered{}, err
 	}
@@ -35,6 +35,7 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if in, _, err = b.where(in, sc, s, nil); err != nil {
 		return ordered{}, err
 	}
+	findIntervalJoins(in, nil)
 	in, sc, values, err := b.selectValues(in, sc, s)
 	if err != nil {
 		return ordered{}, err
@@ -42,7 +43,8 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if in, sc, err = b.groupWindow(in, sc, s); err != nil {
 		return ordered{}, err
 	}
-	g, ov := &grouping{input: in, scope: sc, values: values}, &overs{windows: s.Windows}
+	around := b.domain.columns()
+	g, ov := &grouping{input: in, scope: sc, values: values, keys: around}, &overs{windows: s.Windows}
 	items, err := b.items(s, sc, g, ov)
 	if err != nil {
 		return ordered{}, err
@@ -81,10 +83,29 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 		return ordered{}, errs.New(errs.Invalid, items[width].expr.Pos(), "ORDER BY %s is not in the list of SELECT DISTINCT", items[width].name).
 			WithHint("of the rows that are one in the result it could be different")
 	}
+	domain := upTo(len(items) + len(around))[len(items):]
+	for i, e := range around {
+		items = append(items, item{expr: sc.column(i, e.Pos()), name: domainName(i)})
+	}
+	for _, c := range ov.calls {
+		c.partition = append(c.partition, around...)
+	}
 	n := in
 	if s.Grouped || len(g.aggs) > 0 || len(g.calls) > 0 || having != nil {
 		if n, err = g.plan(s, items, &having); err != nil {
 			return ordered{}, err
+		}
+		if len(around) > 0 && len(s.GroupBy) == 0 {
+			if len(ov.calls) > 0 {
+				return ordered{}, unsupported(s.At, "OVER above an aggregation without GROUP BY, in a subquery that depends on rows around it, is")
+			}
+			es := []*expr.Expr{&having}
+			for i := range items {
+				es = append(es, &items[i].expr)
+			}
+			if n, err = b.everyGroup(n, s.At, es...); err != nil {
+				return ordered{}, err
+			}
 		}
 		if err = ov.group(g); err == nil && qualify != nil {
 			qualify, err = g.over(qualify, "QUALIFY")
@@ -102,8 +123,11 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 		n = newDistinct(n, s.At)
 	}
 	b.hintAggregates(s, n, from)
-	return ordered{n, keys, width}, nil
+	return ordered{n, keys, width, domain}, nil
 }
+
+// domainName names column i of a domain where it is carried along.
+func domainName(i int) string { return "$around" + strconv.Itoa(i) }
 
 // aliases are the names that the SELECT list gives, to explain why a clause does
 // not know them.

@@ -183,6 +183,10 @@ func equalNodes(a, b Node) bool {
 		b, ok := b.(*Rank)
 		return ok && a.Function == b.Function && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&
 			a.Time == b.Time && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)
+	case *Over:
+		b, ok := b.(*Over)
+		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order) &&
+			slices.EqualFunc(a.Calls, b.Calls, func(x, y OverCall) bool { return x.same(&y) })
 	case *Expand:
 		b, ok := b.(*Expand)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Forward, b.Forward) && slices.EqualFunc(a.Sets, b.Sets, slices.Equal)
@@ -194,6 +198,11 @@ func equalNodes(a, b Node) bool {
 		return ok && a.Kind == b.Kind && slices.Equal(a.LeftKeys, b.LeftKeys) && slices.Equal(a.RightKeys, b.RightKeys) &&
 			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual) &&
 			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Interval.equal(b.Interval) && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
+	case *LookupJoin:
+		return false // each asks for itself
+	case *TemporalJoin:
+		b, ok := b.(*TemporalJoin)
+		return ok && a.equal(b) && equalNodes(&a.Join, &b.Join)
 	case *SetOperation:
 		b, ok := b.(*SetOperation)
 		return ok && a.Except == b.Except && a.All == b.All

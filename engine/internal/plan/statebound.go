@@ -17,6 +17,10 @@ func stateBound(n Node) string {
 		return n.stateBound()
 	case *Join:
 		return n.stateBound()
+	case *TemporalJoin:
+		return n.stateBound()
+	case *LookupJoin:
+		return n.stateBound()
 	case *WindowTable:
 		return n.stateBound()
 	case *WindowAggregate:
@@ -33,6 +37,8 @@ func stateBound(n Node) string {
 		}
 		return growth(n.Input, liveRows(n.Input))
 	case *TemporalSort:
+		return n.stateBound()
+	case *Over:
 		return n.stateBound()
 	case *Rank:
 		return n.stateBound()
@@ -126,6 +132,9 @@ func (n *Aggregate) stateBound() string {
 func (n *Join) stateBound() string {
 	if n.Windowed {
 		return "bounded by the rows of open windows"
+	}
+	if n.Interval != nil {
+		return n.Interval.stateBound()
 	}
 	sides := [2]Node{n.Left, n.Right}
 	alone := [2]bool{n.Kind.PadsRight() || !n.Kind.Pairs(), n.Kind.PadsLeft()}

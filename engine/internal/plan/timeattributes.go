@@ -44,13 +44,27 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 		}
 	case *WindowTable, *WindowAggregate:
 		return windowTimeAttribute(n, col)
+	case *LookupJoin:
+		return n.timeAttribute(col)
 	case *Join:
+		if n.Lookup != nil {
+			return n.probeTime(col)
+		}
 		if n.Interval != nil {
 			return n.Interval.timeAttribute(n, col)
 		}
 		return windowTimeAttribute(n, col)
+	case *TemporalJoin:
+		return n.timeAttribute(col)
 	case *TemporalSort:
 		if col == n.Order[0].Column {
+			return n.Time
+		}
+	case *Over:
+		if n.Time == sqltype.Proctime && col < n.Width() {
+			return timeAttribute(n.Input, col)
+		}
+		if n.Time == sqltype.Rowtime && col == n.Order[0].Column {
 			return n.Time
 		}
 	case *Rank:
@@ -215,6 +229,8 @@ func loss(n Node, col int) string {
 			return "the join" + where(n.at) + " keeps rows for any time, and gives them out of order"
 		}
 		return loss(in, c)
+	case *TemporalJoin:
+		return n.loss(col)
 	case *Union, *SetOperation:
 		kinds := map[sqltype.TimeAttr]bool{}
 		for _, in := range n.Inputs() {

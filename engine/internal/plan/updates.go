@@ -45,11 +45,17 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, false
 	case *Rank:
 		n.EmitUpdateBefore, inputs = need, n.Strategy != RankReplacing
+	case *Over:
+		n.EmitUpdateBefore, inputs = need, true
 	case *WindowTable:
 		inputs = need || n.session()
+	case *TemporalJoin:
+		w.node(n.Left, true)
+		w.node(n.Right, false) // a version ends when another begins
+		return
 	case *Join:
 		inputs = !n.Upsert
-	case *Unnest, *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
+	case *LookupJoin, *Unnest, *SetOperation, *Sort, *ToChangelog, *WindowAggregate:
 		inputs = true
 	}
 	for _, in := range n.Inputs() {

@@ -91,7 +91,10 @@ func (p *upsertPath) calc(n *Calc, key []int) Node {
 // join finds partners by columns of the keys of its sides: an update changes none, and
 // a deletion has them.
 func (p *upsertPath) join(n *Join, key []int) Node {
-	if n.Kind != InnerJoin {
+	if n.byTime() {
+		return nil
+	}
+	if n.Kind != InnerJoin || n.Lookup != nil {
 		return nil
 	}
 	for _, l := range n.Left.Traits().Keys {

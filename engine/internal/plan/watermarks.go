@@ -135,6 +135,19 @@ func (c carrier) carry(n Node) (Node, int) {
 			m.carry(below)
 			last()
 		}
+	case *Join:
+		if m.Lookup == nil {
+			break
+		}
+		in, below := c.carry(m.Left)
+		if m.Left = in; below >= 0 {
+			m.carry(below)
+			last()
+		}
+	case *TemporalJoin:
+		if m.carry(c) {
+			last()
+		}
 	case *Limit:
 		m.Input, at = c.carry(m.Input)
 		m.schema = m.Input.Schema()
