@@ -203,7 +203,7 @@ var builtins = sync.OnceValue(newRegistry)
 func newRegistry() *registry {
 	r := &registry{scalars: map[string]*Scalar{}, aggregates: map[string]*Aggregate{}}
 	for _, list := range [][]*Scalar{
-		arithmetic(), comparisons(), logic(), conditionals(), mathFunctions(), stringFunctions(), patternFunctions(), timeFunctions(), watermarkFunctions(), hashFunctions(), charsetFunctions(), nestedFunctions(),
+		arithmetic(), comparisons(), logic(), conditionals(), mathFunctions(), stringFunctions(), patternFunctions(), timeFunctions(), watermarkFunctions(), hashFunctions(), charsetFunctions(), nestedFunctions(), {single()},
 	} {
 		for _, s := range list {
 			r.add(s.Name, s)

@@ -6,6 +6,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/kernel"
 )
 
 // UnnestSpec says what rows an Unnest makes of one.
@@ -174,9 +175,9 @@ func (u *Unnest) parts(k int, c *vector.Vector) []*vector.Vector {
 	t := u.spec.Types[u.spec.Collections[k]]
 	switch {
 	case t.ID == sqltype.Map:
-		return []*vector.Vector{takeOrNull(u.pool, c.Child(0), elements), takeOrNull(u.pool, c.Child(1), elements)}
+		return []*vector.Vector{kernel.TakeOrNull(u.pool, c.Child(0), elements), kernel.TakeOrNull(u.pool, c.Child(1), elements)}
 	case t.Elem.ID != sqltype.Row:
-		return []*vector.Vector{takeOrNull(u.pool, c.Child(0), elements)}
+		return []*vector.Vector{kernel.TakeOrNull(u.pool, c.Child(0), elements)}
 	}
 	of := c.Child(0)
 	for i, e := range elements { // of a ROW that is NULL every field is
@@ -186,7 +187,7 @@ func (u *Unnest) parts(k int, c *vector.Vector) []*vector.Vector {
 	}
 	var cols []*vector.Vector
 	for f := range of.Children() {
-		cols = append(cols, takeOrNull(u.pool, of.Child(f), elements))
+		cols = append(cols, kernel.TakeOrNull(u.pool, of.Child(f), elements))
 	}
 	return cols
 }
@@ -203,31 +204,4 @@ func (u *Unnest) ordinality() *vector.Vector {
 		}
 	}
 	return v
-}
-
-// takeOrNull gathers the values at the given positions, and NULL for those below 0.
-func takeOrNull(p *vector.Pool, v *vector.Vector, rows []int32) *vector.Vector {
-	from := 0
-	for from < len(rows) && rows[from] >= 0 {
-		from++
-	}
-	if from == len(rows) {
-		return v.Take(p, rows)
-	}
-	b := vector.NewColumnBuilder(p, v.Kind())
-	b.AppendTake(v, rows[:from])
-	for from < len(rows) {
-		to := from
-		for to < len(rows) && rows[to] < 0 {
-			b.AppendNull()
-			to++
-		}
-		from = to
-		for to < len(rows) && rows[to] >= 0 {
-			to++
-		}
-		b.AppendTake(v, rows[from:to])
-		from = to
-	}
-	return b.Finish()
 }

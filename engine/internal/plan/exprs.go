@@ -159,6 +159,11 @@ func (x *exprBinder) column(e *parse.ColumnRef) (expr.Expr, error) {
 	if field, path := x.path(e.Name); field != nil || path != nil {
 		return field, path
 	}
+	if d := x.scope.domain; d != nil {
+		if c, outside := d.column(x, e); outside == nil {
+			return c, nil
+		}
+	}
 	if len(e.Name) == 1 && x.aliases[e.Name[0].Value] {
 		return nil, errs.New(errs.NotFound, e.At, "column %q not found", e.Name[0].Value).
 			WithHint("%s is evaluated before the SELECT list that gives the alias: repeat the expression, or put the SELECT in a subquery", x.clause)

@@ -252,7 +252,7 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 // joinRight binds the right side of a join and its condition. left is the node of the
 // left side, whose columns ls names.
 func (b *binder) joinRight(left Node, ls *scope, j *parse.Join) (Node, *scope, error) {
-	if dependent(j.Right) {
+	if dependent(j.Right, ls.domain != nil) {
 		return b.lateralJoin(left, ls, j)
 	}
 	right, rs, err := b.from(j.Right)

@@ -104,7 +104,7 @@ const maxGroupingSets = 1024
 // SELECT list. A column of FROM goes before an alias. Several items are the product
 // of their grouping sets.
 func (b *binder) groupBy(s *parse.Select, sc *scope, items []item, g *grouping) error {
-	sets := [][]int{nil}
+	sets := [][]int{upTo(len(g.keys))} // those of the domain are there already
 	for _, gi := range s.GroupBy {
 		more, err := b.groupItem(s, sc, items, g, gi)
 		if err != nil {

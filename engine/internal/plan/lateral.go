@@ -8,15 +8,16 @@ import (
 	"github.com/weirdb/weir/engine/internal/parse"
 )
 
-// dependent reports whether a table in FROM may name columns of those before it.
-func dependent(t parse.TableExpr) bool {
+// dependent reports whether a table in FROM may name columns of those before it. Inside
+// of a subquery a query without LATERAL may name columns of the rows around that.
+func dependent(t parse.TableExpr, inside bool) bool {
 	switch t := t.(type) {
 	case *parse.Unnest:
 		return true
 	case *parse.DerivedTable:
-		return t.Lateral
+		return t.Lateral || inside
 	case *parse.Join:
-		return dependent(t.Left) || dependent(t.Right)
+		return dependent(t.Left, inside) || dependent(t.Right, inside)
 	}
 	return false
 }
@@ -87,14 +88,47 @@ func onTrue(j *parse.Join) bool {
 // lateralQuery binds LATERAL (query).
 func (b *binder) lateralQuery(left Node, ls *scope, j *parse.Join, t *parse.DerivedTable) (Node, *scope, error) {
 	n, err := b.query(t.Query)
+	if err == nil {
+		right, rs, err := b.named(n, tableRef{pos: t.At}, t.Alias)
+		if err != nil {
+			return nil, nil, err
+		}
+		return b.pair(left, right, ls, rs, j)
+	}
+	if errs.CodeOf(err) != errs.NotFound {
+		return nil, nil, err
+	}
+	sub, read, err := b.dependent(t.Query, left, ls)
 	if err != nil {
 		return nil, nil, err
 	}
-	right, rs, err := b.named(n, tableRef{pos: t.At}, t.Alias)
+	first := len(sub.Schema()) - len(read)
+	_, rs, err := b.named(newProjection(sub, upTo(first)), tableRef{pos: t.At}, t.Alias)
 	if err != nil {
 		return nil, nil, err
 	}
-	return b.pair(left, right, ls, rs, j)
+	both, err := ls.join(rs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var on expr.Expr
+	if !onTrue(j) {
+		x := &exprBinder{b: b, scope: both, clause: "ON"}
+		if on, err = x.condition(j.On); err != nil {
+			return nil, nil, err
+		}
+	}
+	kind := InnerJoin
+	if j.Kind == parse.LeftJoin {
+		kind = LeftJoin
+	}
+	joined, err := joinDomain(kind, left, sub, read, first, on, j.At)
+	if err != nil {
+		return nil, nil, err
+	}
+	b.hintJoin(joined, j)
+	for i := range both.fields {
+		both.fields[i].typ = joined.schema[i].Type
+	}
+	return newProjection(joined, upTo(len(both.fields))), both, nil
 }
-
-var _ = expr.And

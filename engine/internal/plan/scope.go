@@ -17,6 +17,7 @@ type scope struct {
 	tables []tableRef
 	using  []int        // columns of JOIN ... USING, which * lists first
 	window *groupWindow // of GROUP BY, or nil
+	domain *domain      // what the first columns are, in a query that depends on rows around it
 }
 
 // field is a column of a scope.
@@ -55,7 +56,7 @@ func (s *scope) join(right *scope) (*scope, error) {
 			}
 		}
 	}
-	out := &scope{fields: slices.Clone(s.fields), tables: slices.Concat(s.tables, right.tables), using: slices.Clone(s.using)}
+	out := &scope{fields: slices.Clone(s.fields), tables: slices.Concat(s.tables, right.tables), using: slices.Clone(s.using), domain: s.domain}
 	for _, f := range right.fields {
 		f.table += len(s.tables)
 		out.fields = append(out.fields, f)

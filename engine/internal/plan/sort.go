@@ -52,6 +52,8 @@ type ordered struct {
 	Node
 	keys  []SortKey
 	width int // number of columns of the result; those behind are only for the order
+	// domain are the columns with the values of the domain, in a query that has one.
+	domain []int
 }
 
 // sorted applies ORDER BY, LIMIT and OFFSET. Tables have no order: only a result
@@ -64,6 +66,11 @@ func (b *binder) sorted(o ordered, q *parse.Query, result bool) (Node, error) {
 	limited := offset > 0 || count < math.MaxInt64
 	n := o.Node
 	switch {
+	case b.domain != nil && limited:
+		if n, err = o.limited(offset, count, pos); err != nil {
+			return nil, err
+		}
+	case b.domain != nil:
 	case len(q.OrderBy) > 0 && (result || limited):
 		at := q.OrderBy[0].Expr.Pos()
 		if !limited && len(o.keys) > 0 && !bounded(n) && !b.session.Options.SortAtEnd {
@@ -77,7 +84,7 @@ func (b *binder) sorted(o ordered, q *parse.Query, result bool) (Node, error) {
 		n = newLimit(n, offset, count, pos)
 	}
 	if o.width < len(n.Schema()) {
-		n = newProjection(n, upTo(o.width))
+		n = newProjection(n, append(upTo(o.width), o.domain...))
 	}
 	return n, nil
 }
@@ -176,18 +183,20 @@ func (x *exprBinder) output(e *parse.ColumnRef) (expr.Expr, error) {
 
 // ordering binds ORDER BY over the columns of a query that is no SELECT.
 func (b *binder) ordering(n Node, order []parse.OrderItem) (ordered, error) {
-	width := len(n.Schema())
-	items := make([]item, width)
+	total := len(n.Schema())
+	width := total - len(b.domain.columns())
+	items := make([]item, total)
 	for i, c := range n.Schema() {
 		items[i] = item{expr: expr.NewColumn(n.Schema(), i, n.Pos()), name: c.Name}
 	}
 	x := &exprBinder{b: b, scope: scopeOf(tableRef{}, n.Schema()), clause: "ORDER BY"}
 	items, keys, err := x.orderBy(order, items)
-	if err != nil || len(items) == width {
-		return ordered{n, keys, width}, err
+	domain := upTo(total)[width:]
+	if err != nil || len(items) == total {
+		return ordered{n, keys, width, domain}, err
 	}
 	exprs, names := itemExprs(items)
-	return ordered{newCalc(n, nil, exprs, names, n.Pos()), keys, width}, nil
+	return ordered{newCalc(n, nil, exprs, names, n.Pos()), keys, width, domain}, nil
 }
 
 func itemExprs(items []item) ([]expr.Expr, []string) {

@@ -94,7 +94,7 @@ func (b *binder) subqueryCondition(n Node, sc *scope, c parse.Expr, aliases map[
 	}
 	switch t := test.(type) {
 	case *parse.Exists:
-		sub, err := b.subquery(t.Query, sc, true)
+		sub, err := b.subquery(t.Query, n, sc, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -145,6 +145,8 @@ func (b *binder) semi(n Node, sub *subquery, not bool, on []expr.Expr, at errs.P
 // subquery is a query inside an expression.
 type subquery struct {
 	node Node
+	// width is the number of columns of the query around it.
+	width int
 	// items are its columns, over the columns of the query around it, followed by
 	// those of node.
 	items []expr.Expr
@@ -153,17 +155,34 @@ type subquery struct {
 	correlated bool
 }
 
-// subquery binds a query inside an expression over the columns of outer. exists says
-// that only the number of its rows matters.
-func (b *binder) subquery(q *parse.Query, outer *scope, exists bool) (*subquery, error) {
+// subquery binds a query inside an expression over the columns of around, which outer
+// names. exists says that only the number of its rows matters.
+func (b *binder) subquery(q *parse.Query, around Node, outer *scope, exists bool) (*subquery, error) {
 	n, err := b.query(q)
 	if err == nil {
-		return &subquery{node: n, items: shiftedColumns(n, len(outer.fields))}, nil
+		return &subquery{node: n, width: len(outer.fields), items: shiftedColumns(n, len(outer.fields))}, nil
 	}
 	if errs.CodeOf(err) != errs.NotFound {
 		return nil, err
 	}
-	return b.correlated(q, outer, exists)
+	// What only its WHERE and its list read becomes a condition of the join.
+	sub, err := b.correlated(q, outer, exists)
+	if code := errs.CodeOf(err); code != errs.Unsupported && code != errs.NotFound {
+		return sub, err
+	}
+	return b.dependentSubquery(q, around, outer)
+}
+
+// dependentSubquery is a subquery that reads columns of around anywhere.
+func (b *binder) dependentSubquery(q *parse.Query, around Node, outer *scope) (*subquery, error) {
+	n, read, err := b.dependent(q, around, outer)
+	if err != nil {
+		return nil, err
+	}
+	first := len(n.Schema()) - len(read)
+	sub := &subquery{node: n, width: len(outer.fields), items: shiftedColumns(n, len(outer.fields))[:first], correlated: true}
+	sub.on, err = sameDomain(around, n, read, first, q.At)
+	return sub, err
 }
 
 // shiftedColumns are the columns of n behind so many others.
@@ -197,7 +216,7 @@ func (b *binder) correlated(q *parse.Query, outer *scope, exists bool) (*subquer
 	if err != nil {
 		return nil, err
 	}
-	sub := &subquery{correlated: true}
+	sub := &subquery{width: len(outer.fields), correlated: true}
 	if sub.node, sub.on, err = b.where(n, sc, s, outer); err != nil {
 		return nil, err
 	}
@@ -261,7 +280,11 @@ func (b *binder) member(n Node, sc *scope, e *parse.In, not bool) (Node, *scope,
 	if err != nil {
 		return nil, nil, err
 	}
-	sub, equal, nullable, err := b.comparison(sc, e, values)
+	sub, err := b.subquery(e.Query, n, sc, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	equal, nullable, err := b.comparison(sub, sc, e, values)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -284,7 +307,7 @@ func (b *binder) member(n Node, sc *scope, e *parse.In, not bool) (Node, *scope,
 	if err != nil {
 		return nil, nil, err
 	}
-	n, sc, facts, err := b.facts(anti, sc, e.Query, e.At)
+	n, sc, facts, err := b.facts(anti, sc, sub, false, e.At)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -296,33 +319,30 @@ func (b *binder) member(n Node, sc *scope, e *parse.In, not bool) (Node, *scope,
 	return newFilter(n, cond, e.At), sc, nil
 }
 
-// comparison binds the subquery of IN, and for each of its columns the equality with
-// the value on the left, over the columns of sc followed by those of the subquery.
-func (b *binder) comparison(sc *scope, e *parse.In, values map[parse.Expr]expr.Expr) (sub *subquery, equal []expr.Expr, nullable bool, err error) {
+// comparison is the equality of each column of the subquery of IN with the value on the
+// left, over the columns of sc followed by those of the subquery.
+func (b *binder) comparison(sub *subquery, sc *scope, e *parse.In, values map[parse.Expr]expr.Expr) (equal []expr.Expr, nullable bool, err error) {
 	args := []parse.Expr{e.Arg}
 	if row, ok := e.Arg.(*parse.Row); ok {
 		args = row.Items
 	}
-	if sub, err = b.subquery(e.Query, sc, false); err != nil {
-		return nil, nil, false, err
-	}
 	if len(sub.items) != len(args) {
-		return nil, nil, false, errs.New(errs.Type, e.Query.Pos(), "the subquery of IN has %s, the left side %s", count(len(sub.items), "column"), count(len(args), "value"))
+		return nil, false, errs.New(errs.Type, e.Query.Pos(), "the subquery of IN has %s, the left side %s", count(len(sub.items), "column"), count(len(args), "value"))
 	}
 	x := &exprBinder{b: b, scope: sc, clause: "IN", values: values}
 	for i, a := range args {
 		arg, err := x.bind(a)
 		if err != nil {
-			return nil, nil, false, err
+			return nil, false, err
 		}
 		eq, err := x.call("=", e.At, arg, sub.items[i])
 		if err != nil {
-			return nil, nil, false, err
+			return nil, false, err
 		}
 		equal = append(equal, eq)
 		nullable = nullable || !arg.Type().NotNull || !sub.items[i].Type().NotNull
 	}
-	return sub, equal, nullable, nil
+	return equal, nullable, nil
 }
 
 // leftOf is the side of an equality that reads columns below width, or none.
@@ -344,19 +364,23 @@ func (s *scope) extended(n Node) *scope {
 	return &out
 }
 
-// facts are columns with what is known of a subquery as a whole, of one column.
+// facts are columns with what is known of all rows of a subquery of one column.
 type facts struct {
-	some expr.Expr // NULL when it has no row
-	null expr.Expr // NULL when it has no NULL
+	some            expr.Expr // NULL when it has no row
+	null            expr.Expr // NULL when it has no NULL
+	least, greatest expr.Expr // values, if they were asked for
 }
 
-// facts adds them to n.
-func (b *binder) facts(n Node, sc *scope, q *parse.Query, at errs.Position) (Node, *scope, *facts, error) {
-	in, err := b.query(q)
+// facts adds them to n, for the rows of the subquery that match a row of n.
+func (b *binder) facts(n Node, sc *scope, sub *subquery, extremes bool, at errs.Position) (Node, *scope, *facts, error) {
+	matches, err := equalities(sub.width, sub.node, sub.on)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	value := columns(in)[0]
+	if !within(sub.items[0], sub.width, sub.width+len(sub.node.Schema())) {
+		return nil, nil, nil, unsupported(at, "a subquery whose value depends on the rows around it, here, is")
+	}
+	value := expr.Remap(sub.items[0], func(i int) int { return i - sub.width })
 	one := &expr.Literal{Value: int64(1), T: sqltype.IntType.Required(), At: at}
 	isNull, err := expr.Apply("IS NULL", at, value)
 	if err != nil {
@@ -366,14 +390,40 @@ func (b *binder) facts(n Node, sc *scope, q *parse.Query, at errs.Position) (Nod
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	agg, err := maxOf(newCalc(in, nil, []expr.Expr{one, oneIfNull}, []string{"some", "null"}, at), at)
+	keys, names := rights(matches)
+	in := newCalc(copied(sub.node), nil, append(keys, one, oneIfNull, value), append(names, "some", "null", "value"), at)
+	var aggs []*expr.Aggregate
+	aggregate := func(name string, column int) {
+		f, _ := function.LookupAggregate(name)
+		a, fail := expr.NewAggregate(f, at, false, nil, columns(in)[len(keys)+column])
+		if aggs = append(aggs, a); fail != nil {
+			err = fail
+		}
+	}
+	aggregate("MAX", 0)
+	aggregate("MAX", 1)
+	names = append(names[:len(keys):len(keys)], "some", "null")
+	if extremes {
+		aggregate("MIN", 2)
+		aggregate("MAX", 2)
+		names = append(names, "least", "greatest")
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	width := len(n.Schema())
-	n = newJoin(InnerJoin, n, agg, nil, at)
+	agg := newAggregate(in, upTo(len(keys)), aggs, names[len(keys):], at)
+	if len(matches) == 0 {
+		n = newJoin(InnerJoin, n, agg, nil, at) // it always has its row
+	} else if n, err = leftJoinOn(n, agg, matches, at); err != nil {
+		return nil, nil, nil, err
+	}
 	sc = sc.extended(n)
-	return n, sc, &facts{some: sc.column(width, at), null: sc.column(width+1, at)}, nil
+	first := len(n.Schema()) - len(agg.schema) + len(keys)
+	f := &facts{some: sc.column(first, at), null: sc.column(first+1, at)}
+	if extremes {
+		f.least, f.greatest = sc.column(first+2, at), sc.column(first+3, at)
+	}
+	return n, sc, f, nil
 }
 
 // maxOf is one row with the greatest values of all columns of n, NULL without rows.

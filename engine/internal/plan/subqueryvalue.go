@@ -73,7 +73,7 @@ func (b *binder) subqueryValues(n Node, sc *scope, es ...parse.Expr) (Node, *sco
 			if in := membership(e); in != nil {
 				n, sc, values[e], err = b.inValue(n, sc, in, values)
 			} else {
-				err = unsupported(e.At, "a comparison with ANY or ALL is").WithHint("compare with (SELECT MAX(..) FROM ..) or MIN; = ANY and <> ALL are supported")
+				n, sc, values[e], err = b.quantifiedValue(n, sc, e, values)
 			}
 		}
 		if err != nil {
@@ -97,9 +97,12 @@ func (b *binder) scalarValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope
 	width := len(n.Schema())
 	q, err := b.query(e.Query)
 	if errs.CodeOf(err) == errs.NotFound {
-		if n2, sc2, v, inner := b.correlatedValue(n, sc, e); errs.CodeOf(inner) != errs.NotFound {
-			return n2, sc2, v, inner
+		// A subquery that only equals columns of the rows around it is grouped by those.
+		n2, sc2, v, err := b.correlatedValue(n, sc, e)
+		if code := errs.CodeOf(err); code == errs.Unsupported || code == errs.NotFound {
+			return b.dependentValue(n, sc, e)
 		}
+		return n2, sc2, v, err
 	}
 	if err != nil {
 		return nil, nil, nil, err
@@ -108,13 +111,37 @@ func (b *binder) scalarValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope
 		return nil, nil, nil, errs.New(errs.Type, e.At, "a subquery as a value has one column, this one %s", count(len(q.Schema()), "column"))
 	}
 	if !oneRow(q, nil) {
-		return nil, nil, nil, manyRows(e.At)
+		if q, err = singleRow(q, 1, e.At); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	kind := LeftJoin
 	if a, ok := below(q).(*Aggregate); ok && len(a.Keys) == 0 {
 		kind = InnerJoin // it always has a row
 	}
 	n = newJoin(kind, n, q, nil, e.At)
+	sc = sc.extended(n)
+	return n, sc, sc.column(width, e.At), nil
+}
+
+// dependentValue is the one value of a subquery for the columns of n that it reads.
+func (b *binder) dependentValue(n Node, sc *scope, e *parse.Subquery) (Node, *scope, expr.Expr, error) {
+	sub, read, err := b.dependent(e.Query, n, sc)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if first := len(sub.Schema()) - len(read); first != 1 {
+		return nil, nil, nil, errs.New(errs.Type, e.At, "a subquery as a value has one column, this one %s", count(first, "column"))
+	}
+	if !oneRow(sub, upTo(1 + len(read))[1:]) {
+		if sub, err = singleRow(sub, 1, e.At); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	width := len(n.Schema())
+	if n, err = joinDomain(LeftJoin, n, sub, read, 1, nil, e.At); err != nil {
+		return nil, nil, nil, err
+	}
 	sc = sc.extended(n)
 	return n, sc, sc.column(width, e.At), nil
 }
@@ -131,7 +158,7 @@ func below(n Node) Node {
 }
 
 func manyRows(at errs.Position) error {
-	return unsupported(at, "a subquery as a value that may have more than one row is").
+	return unsupported(at, "a subquery as a value of this type that may have more than one row is").
 		WithHint("aggregate it, as in (SELECT MAX(..) FROM ..), or compare with the primary key")
 }
 
@@ -165,12 +192,19 @@ func oneRow(n Node, cols []int) bool {
 
 // existsValue is TRUE when the subquery has a row, else FALSE.
 func (b *binder) existsValue(n Node, sc *scope, e *parse.Exists) (Node, *scope, expr.Expr, error) {
-	sub, err := b.subquery(e.Query, sc, true)
+	sub, err := b.subquery(e.Query, n, sc, true)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	one := &expr.Literal{Value: int64(1), T: sqltype.IntType.Required(), At: e.At}
 	if sub.correlated {
+		n2, sc2, v, err := b.marked(n, sc, sub.node, sub.on, e.At)
+		if errs.CodeOf(err) != errs.Unsupported {
+			return n2, sc2, v, err
+		}
+		if sub, err = b.dependentSubquery(e.Query, n, sc); err != nil {
+			return nil, nil, nil, err
+		}
 		return b.marked(n, sc, sub.node, sub.on, e.At)
 	}
 	some, err := maxOf(newCalc(sub.node, nil, []expr.Expr{one}, []string{"some"}, e.At), e.At)
@@ -187,18 +221,15 @@ func (b *binder) existsValue(n Node, sc *scope, e *parse.Exists) (Node, *scope, 
 // marked adds to n a column, and returns whether it marks a row of right that equals
 // it. The conditions are over the columns of n followed by those of right.
 func (b *binder) marked(n Node, sc *scope, right Node, on []expr.Expr, at errs.Position) (Node, *scope, expr.Expr, error) {
-	left, keys, err := b.equalities(n, right, on, at)
+	matches, err := equalities(len(n.Schema()), right, on)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.String()
-	}
+	keys, names := rights(matches)
 	distinct := newDistinct(newCalc(right, nil, keys, names, at), at)
 	mark := newCalc(distinct, nil, append(columns(distinct), expr.Bool(true)), append(names, "mark"), at)
 	width := len(n.Schema())
-	n, err = b.leftJoinOn(n, mark, left, at)
+	n, err = leftJoinOn(n, mark, matches, at)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -207,33 +238,51 @@ func (b *binder) marked(n Node, sc *scope, right Node, on []expr.Expr, at errs.P
 	return n, sc, v, err
 }
 
-// equalities takes conditions over the columns of n followed by those of right apart
-// into equal expressions, over n and over right.
-func (b *binder) equalities(n, right Node, on []expr.Expr, at errs.Position) (left, keys []expr.Expr, err error) {
-	width := len(n.Schema())
+// match is an equality of an expression over the left side of a join with one over the
+// right side.
+type match struct {
+	left, right expr.Expr
+	nullSafe    bool
+}
+
+// equalities takes conditions apart that are over so many columns of a left side, followed
+// by those of right.
+func equalities(width int, right Node, on []expr.Expr) ([]match, error) {
 	end := width + len(right.Schema())
+	var out []match
 	for _, c := range on {
 		l, r, nullSafe, ok := equality(c)
 		if ok && within(r, 0, width) && within(l, width, end) {
 			l, r = r, l
 		}
-		if !ok || nullSafe || !within(l, 0, width) || !within(r, width, end) || !expr.Deterministic(c) {
-			return nil, nil, unsupported(c.Pos(), "in a subquery as a value, %s is", c).
+		if !ok || !within(l, 0, width) || !within(r, width, end) || !expr.Deterministic(c) {
+			return nil, unsupported(c.Pos(), "in a subquery as a value, %s is", c).
 				WithHint("only equalities of a column of the subquery and one of the query around it are")
 		}
-		left = append(left, l)
-		keys = append(keys, expr.Remap(r, func(i int) int { return i - width }))
+		out = append(out, match{l, expr.Remap(r, func(i int) int { return i - width }), nullSafe})
 	}
-	return left, keys, nil
+	return out, nil
 }
 
-// leftJoinOn is n LEFT JOIN right on the equality of expressions of n with the first
-// columns of right.
-func (b *binder) leftJoinOn(n, right Node, left []expr.Expr, at errs.Position) (Node, error) {
+// rights are the right sides of equalities, and names for them.
+func rights(matches []match) (es []expr.Expr, names []string) {
+	for _, m := range matches {
+		es, names = append(es, m.right), append(names, m.right.String())
+	}
+	return es, names
+}
+
+// leftJoinOn is n LEFT JOIN right, whose first columns are the right sides of the
+// equalities.
+func leftJoinOn(n, right Node, matches []match, at errs.Position) (Node, error) {
 	cols := shiftedColumns(right, len(n.Schema()))
 	var on []expr.Expr
-	for i, l := range left {
-		eq, err := expr.Apply("=", at, l, cols[i])
+	for i, m := range matches {
+		op := "="
+		if m.nullSafe {
+			op = "IS NOT DISTINCT FROM"
+		}
+		eq, err := expr.Apply(op, at, m.left, cols[i])
 		if err != nil {
 			return nil, err
 		}
@@ -247,25 +296,37 @@ func (b *binder) leftJoinOn(n, right Node, left []expr.Expr, at errs.Position) (
 
 // inValue is x IN (query) with its three values.
 func (b *binder) inValue(n Node, sc *scope, e *parse.In, values map[parse.Expr]expr.Expr) (Node, *scope, expr.Expr, error) {
-	sub, equal, nullable, err := b.comparison(sc, e, values)
+	sub, err := b.subquery(e.Query, n, sc, false)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	switch {
-	case sub.correlated:
-		return nil, nil, nil, unsupported(e.At, "as a value, IN with a subquery that reads columns of the query around it is").WithHint("write it as a condition of its own, joined by AND")
-	case nullable && len(equal) > 1:
+	n2, sc2, v, err := b.inSubquery(n, sc, e, sub, values)
+	if sub.correlated && errs.CodeOf(err) == errs.Unsupported {
+		if sub, err = b.dependentSubquery(e.Query, n, sc); err != nil {
+			return nil, nil, nil, err
+		}
+		return b.inSubquery(n, sc, e, sub, values)
+	}
+	return n2, sc2, v, err
+}
+
+func (b *binder) inSubquery(n Node, sc *scope, e *parse.In, sub *subquery, values map[parse.Expr]expr.Expr) (Node, *scope, expr.Expr, error) {
+	equal, nullable, err := b.comparison(sub, sc, e, values)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if nullable && len(equal) > 1 {
 		return nil, nil, nil, unsupported(e.At, "as a value, IN with several columns that can be NULL is").WithHint("write it as a condition of its own, joined by AND")
 	}
 	arg := leftOf(equal[0], len(n.Schema()))
-	n, sc, found, err := b.marked(n, sc, sub.node, equal, e.At)
+	n, sc, found, err := b.marked(n, sc, sub.node, slices.Concat(sub.on, equal), e.At)
 	if err != nil || !nullable {
 		if err == nil && e.Not {
 			found, err = expr.Apply("NOT", e.At, found)
 		}
 		return n, sc, found, err
 	}
-	n, sc, f, err := b.facts(n, sc, e.Query, e.At)
+	n, sc, f, err := b.facts(n, sc, sub, false, e.At)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -295,10 +356,11 @@ func (b *binder) correlatedValue(n Node, sc *scope, e *parse.Subquery) (Node, *s
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	left, keys, err := b.equalities(n, in, on, e.At)
+	matches, err := equalities(len(n.Schema()), in, on)
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	keys, names := rights(matches)
 	g := &grouping{input: in, scope: inner, keys: keys}
 	x := &exprBinder{b: b, scope: inner, clause: "SELECT", aggs: g}
 	v, err := x.bind(s.Items[0].Expr)
@@ -314,10 +376,6 @@ func (b *binder) correlatedValue(n Node, sc *scope, e *parse.Subquery) (Node, *s
 		}
 		v = items[0].expr
 	} else {
-		names := make([]string, len(keys))
-		for i, k := range keys {
-			names[i] = k.String()
-		}
 		right = newCalc(in, nil, append(slices.Clone(keys), v), append(names, "value"), e.At)
 		if !oneRow(right, upTo(len(keys))) {
 			return nil, nil, nil, manyRows(e.At)
@@ -325,7 +383,7 @@ func (b *binder) correlatedValue(n Node, sc *scope, e *parse.Subquery) (Node, *s
 		v = columns(right)[len(keys)]
 	}
 	width := len(n.Schema())
-	if n, err = b.leftJoinOn(n, right, left, e.At); err != nil {
+	if n, err = leftJoinOn(n, right, matches, e.At); err != nil {
 		return nil, nil, nil, err
 	}
 	sc = sc.extended(n)

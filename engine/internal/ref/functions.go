@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weirdb/weir/engine/errs"
+
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -99,6 +101,12 @@ func conditions() map[string]definition {
 		},
 		"IS DISTINCT FROM": func(c call) (any, error) {
 			return !same(c.args[0], c.args[1]), nil
+		},
+		function.Single: func(c call) (any, error) {
+			if rows := c.args[1]; rows != nil && rows.(int64) > 1 {
+				return nil, errs.New(errs.Data, c.At, "a subquery as a value has %d rows", rows)
+			}
+			return c.args[0], nil
 		},
 		"NULLIF": func(c call) (any, error) {
 			if c.args[0] != nil && c.args[1] != nil && equal(c.args[0], c.args[1]) {
