@@ -20,6 +20,8 @@ func pushDown(n Node, conds []expr.Expr) Node {
 		return n.pushDown(conds)
 	case *Join:
 		return n.pushDown(conds)
+	case *TemporalJoin:
+		return n.pushDown(conds)
 	case *Aggregate:
 		// A group is kept or dropped as a whole when the condition is on its keys.
 		below, above := split(conds, func(e expr.Expr) bool {

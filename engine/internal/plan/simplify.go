@@ -46,6 +46,10 @@ func (z simplifier) node(n Node) Node {
 		if n.Residual != nil {
 			n.Residual = z.expr(n.Residual)
 		}
+	case *TemporalJoin:
+		if n.Residual != nil {
+			n.Residual = z.expr(n.Residual)
+		}
 	}
 	return n
 }

@@ -1,0 +1,320 @@
+package op
+
+import (
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// versions has the version of each key that holds now: one row. A key whose row was
+// deleted has none.
+//
+// Versions that follow in time are set before they are kept: set finds out which of them
+// ever hold, find which of those, or of the kept ones, holds for a row, and keep brings
+// the last of each key into the table.
+type versions struct {
+	keys  []int
+	enc   *rowkey.Encoder
+	key   rowkey.Layout
+	row   storedRow
+	at    map[int]int // of a column of the input its place in row
+	kinds []vector.Kind
+	table *state.Values
+
+	// The versions that follow.
+	b      *vector.Batch
+	from   []int64
+	times  []int64
+	slots  []state.Slot
+	before []int32 // of each version the one of its key before it, or a constant below
+	last   slotIndex
+	held   []int32 // versions that hold at some time, in order
+	lost   int     // versions that never do
+	stored []state.Slot
+	gone   []state.Slot
+}
+
+// What is before a version, if not another of those that follow.
+const (
+	versionKept    int32 = -1 // what the table has, or nothing
+	versionRefused int32 = -2 // it never holds itself
+)
+
+// The first columns of the table.
+const (
+	colVersionLive = 0 // else the entry was made for a version that follows
+	colVersionTime = 1
+)
+
+// newVersions keeps of rows what reads says, besides their keys and time.
+func newVersions(types []sqltype.Type, keys, spread, reads []int) *versions {
+	v := &versions{keys: keys, at: map[int]int{}}
+	v.key = keyLayout(types, keys, spread)
+	v.enc = rowkey.NewEncoder(v.key)
+	for _, c := range reads {
+		if _, have := v.at[c]; !have {
+			v.at[c] = len(v.row.from)
+			v.row.add(c, types[c])
+		}
+	}
+	v.row.layOut(colVersionTime + 1)
+	v.kinds = append([]vector.Kind{vector.Bool, vector.Int64}, v.row.kinds()...)
+	return v
+}
+
+func (v *versions) open(rt *exec.Runtime) { v.table = rt.State.Values("versions", v.key, v.kinds) }
+
+// set takes the versions that follow, dense rows in the order of the times from which
+// they hold. times are those by which one is later than another. All are borrowed until
+// keep.
+func (v *versions) set(b *vector.Batch, from, times []int64) error {
+	n := b.Len()
+	v.b, v.from, v.times = b, from, times
+	v.slots, v.before = resize(v.slots, n), resize(v.before, n)
+	v.held, v.lost = v.held[:0], 0
+	if err := v.table.Resolve(v.enc.Encode(b, v.keys), true, v.slots); err != nil {
+		return err
+	}
+	v.last.reset(n)
+	live, kept, kinds := state.Col[bool](v.table, colVersionLive), state.Col[int64](v.table, colVersionTime), b.Kinds()
+	for i, s := range v.slots {
+		before := v.last.find(s)
+		switch {
+		case before < 0 && live[s] && times[i] < kept[s],
+			before >= 0 && (kinds == nil || kinds[before].Adds()) && times[i] < times[before]:
+			v.before[i] = versionRefused
+			v.lost++
+			continue
+		}
+		v.before[i] = before
+		v.last.set(s, int32(i))
+		v.held = append(v.held, int32(i))
+	}
+	return nil
+}
+
+// find says for each row of a time, whose key is in slots, which version holds: one of
+// those that were set, in follows, or the one that the table has, in kept. Where neither
+// does, follows is -1 and kept is None. It reports whether any follows.
+func (v *versions) find(slots []state.Slot, times []int64, kept []state.Slot, follows []int32) bool {
+	if v.b == nil {
+		copy(kept, slots)
+		return false
+	}
+	live, kinds, some := state.Col[bool](v.table, colVersionLive), v.b.Kinds(), false
+	for i, s := range slots {
+		follows[i], kept[i] = -1, state.None
+		if s == state.None {
+			continue
+		}
+		at := v.last.find(s)
+		for at >= 0 && v.from[at] > times[i] {
+			at = v.before[at]
+		}
+		switch {
+		case at < 0 && live[s]:
+			kept[i] = s
+		case at >= 0 && (kinds == nil || kinds[at].Adds()):
+			follows[i], some = at, true
+		}
+	}
+	return some
+}
+
+// keep brings the versions that were set into the table. It returns how many of them
+// never hold, because a later one was there before them.
+func (v *versions) keep() int {
+	live, kept, kinds := state.Col[bool](v.table, colVersionLive), state.Col[int64](v.table, colVersionTime), v.b.Kinds()
+	v.stored, v.gone = v.stored[:0], v.gone[:0]
+	rows := v.held[:0]
+	for _, i := range v.held {
+		s := v.slots[i]
+		if v.last.find(s) != i {
+			continue
+		}
+		if kinds != nil && !kinds[i].Adds() {
+			live[s] = false
+			v.gone = append(v.gone, s)
+			continue
+		}
+		live[s], kept[s] = true, v.times[i]
+		v.stored, rows = append(v.stored, s), append(rows, i)
+	}
+	v.row.store(v.table, v.stored, v.b, rows)
+	v.table.Dirty(v.stored)
+	v.table.Drop(v.gone)
+	v.b = nil
+	return v.lost
+}
+
+// column has column c of the versions that rows were found to have: NULL for those that
+// have none.
+func (v *versions) column(p *vector.Pool, c int, kept []state.Slot, follows []int32) *vector.Vector {
+	at := v.at[c]
+	col := v.row.at + v.row.wordCount() + at
+	kind := v.row.types[at].Kind()
+	var out *vector.Vector
+	switch kind {
+	case vector.Bool:
+		out = keptColumn[bool](p, v, col, c, kept, follows)
+	case vector.Int8:
+		out = keptColumn[int8](p, v, col, c, kept, follows)
+	case vector.Int16:
+		out = keptColumn[int16](p, v, col, c, kept, follows)
+	case vector.Int32:
+		out = keptColumn[int32](p, v, col, c, kept, follows)
+	case vector.Int64:
+		out = keptColumn[int64](p, v, col, c, kept, follows)
+	case vector.Float32:
+		out = keptColumn[float32](p, v, col, c, kept, follows)
+	case vector.Float64:
+		out = keptColumn[float64](p, v, col, c, kept, follows)
+	case vector.Decimal:
+		out = keptColumn[vector.Dec](p, v, col, c, kept, follows)
+	case vector.String, vector.Bytes:
+		out = v.texts(p, col, c, kind, kept, follows)
+	default:
+		return v.nested(p, at, col, c, kind, kept, follows)
+	}
+	v.nulls(out, at, c, kept, follows)
+	return out
+}
+
+// keptColumn has the values; those of rows without a version are arbitrary.
+func keptColumn[T vector.Fixed](p *vector.Pool, v *versions, col, c int, kept []state.Slot, follows []int32) *vector.Vector {
+	vec := p.New(vector.KindOf[T](), len(kept))
+	out, vals := vector.Values[T](vec)[:len(kept)], state.Col[T](v.table, col)
+	if follows == nil {
+		for i, s := range kept {
+			if s >= 0 {
+				out[i] = vals[s]
+			}
+		}
+		return vec
+	}
+	next := vector.Values[T](v.b.Col(c))
+	for i, s := range kept {
+		if f := follows[i]; f >= 0 {
+			out[i] = next[f]
+		} else if s >= 0 {
+			out[i] = vals[s]
+		}
+	}
+	return vec
+}
+
+// text is the value of a row, and nil without a version.
+func (v *versions) text(col, c, i int, kept []state.Slot, follows []int32) []byte {
+	switch {
+	case follows != nil && follows[i] >= 0:
+		return v.b.Col(c).Bytes(int(follows[i]))
+	case kept[i] >= 0:
+		return v.table.Bytes(col, kept[i])
+	}
+	return nil
+}
+
+func (v *versions) texts(p *vector.Pool, col, c int, kind vector.Kind, kept []state.Slot, follows []int32) *vector.Vector {
+	size := 0
+	for i := range kept {
+		size += len(v.text(col, c, i, kept, follows))
+	}
+	vec := p.NewVariable(kind, len(kept), size)
+	data, offsets, at := vec.Data(), vec.Offsets(), 0
+	for i := range kept {
+		at += copy(data[at:], v.text(col, c, i, kept, follows))
+		offsets[i+1] = int32(at)
+	}
+	return vec
+}
+
+func (v *versions) nested(p *vector.Pool, at, col, c int, kind vector.Kind, kept []state.Slot, follows []int32) *vector.Vector {
+	out := vector.NewColumnBuilder(p, kind)
+	for i, s := range kept {
+		if follows != nil && follows[i] >= 0 {
+			out.AppendFrom(v.b.Col(c), int(follows[i]))
+		} else if s < 0 || v.isNull(at, s) {
+			out.AppendNull()
+		} else if err := rowkey.DecodeValue(v.table.Bytes(col, s), out); err != nil {
+			panic("op: a stored value of " + kind.String() + " cannot be read: " + err.Error())
+		}
+	}
+	return out.Finish()
+}
+
+// isNull reports whether a column of a kept version is NULL.
+func (v *versions) isNull(at int, s state.Slot) bool {
+	bit := v.row.bit[at]
+	return bit >= 0 && state.Col[int64](v.table, v.row.at+bit>>6)[s]>>(uint(bit)&63)&1 != 0
+}
+
+// nulls makes NULL what is NULL in the version, and rows without one.
+func (v *versions) nulls(out *vector.Vector, at, c int, kept []state.Slot, follows []int32) {
+	var valid vector.Bitmap
+	null := func(i int) {
+		if valid == nil {
+			valid = out.NewValid(true)
+		}
+		valid.Clear(i)
+	}
+	var words []int64
+	mask := int64(0)
+	if bit := v.row.bit[at]; bit >= 0 {
+		words, mask = state.Col[int64](v.table, v.row.at+bit>>6), 1<<(uint(bit)&63)
+	}
+	for i, s := range kept {
+		switch {
+		case follows != nil && follows[i] >= 0:
+			if v.b.Col(c).IsNull(int(follows[i])) {
+				null(i)
+			}
+		case s < 0 || words != nil && words[s]&mask != 0:
+			null(i)
+		}
+	}
+}
+
+// slotIndex finds numbers by slot.
+type slotIndex struct {
+	slots []state.Slot // None: free
+	at    []int32
+	shift uint
+}
+
+// reset empties the index for up to n slots.
+func (x *slotIndex) reset(n int) {
+	x.shift = 31
+	size := 2
+	for size < 2*n {
+		size *= 2
+		x.shift--
+	}
+	x.slots, x.at = resize(x.slots, size), resize(x.at, size)
+	for i := range x.slots {
+		x.slots[i] = state.None
+	}
+}
+
+func (x *slotIndex) place(s state.Slot) int {
+	for i := int(uint32(s) * 0x9E3779B1 >> x.shift); ; i = (i + 1) & (len(x.slots) - 1) {
+		if x.slots[i] == s || x.slots[i] == state.None {
+			return i
+		}
+	}
+}
+
+// find is the number of a slot, or -1.
+func (x *slotIndex) find(s state.Slot) int32 {
+	i := x.place(s)
+	if x.slots[i] == state.None {
+		return -1
+	}
+	return x.at[i]
+}
+
+func (x *slotIndex) set(s state.Slot, at int32) {
+	i := x.place(s)
+	x.slots[i], x.at[i] = s, at
+}
