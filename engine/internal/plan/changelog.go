@@ -64,6 +64,8 @@ func (d deriver) node(n Node) (Node, error) {
 		return n, n.check()
 	case *Over:
 		return n, n.check()
+	case *Over:
+		return n, n.check()
 	case *ToChangelog:
 		return n, n.check()
 	case *FromChangelog:
@@ -107,6 +109,8 @@ func derive(n Node) {
 	case *Sort:
 		n.derive(t)
 	case *TemporalSort:
+		n.derive(t)
+	case *Over:
 		n.derive(t)
 	case *Over:
 		n.derive(t)

@@ -18,6 +18,8 @@ func pushDown(n Node, conds []expr.Expr) Node {
 		return n.pushDown(conds)
 	case *Rank:
 		return n.pushDown(conds)
+	case *Over:
+		return n.pushDown(conds)
 	case *Join:
 		return n.pushDown(conds)
 	case *TemporalJoin:

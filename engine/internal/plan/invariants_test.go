@@ -131,6 +131,11 @@ func (v *verifier) node() {
 	case *plan.TemporalSort:
 		v.gathered(n.Input, nil)
 		v.complete(n.Input, true)
+	case *plan.Over:
+		v.columns(n.Partition, n.Input.Schema())
+		v.gathered(n.Input, n.Partition)
+		v.complete(n.Input, n.Strategy == plan.OverTime)
+		v.that(len(s) == n.Width()+len(n.Calls), "%d calls", len(n.Calls))
 	case *plan.Rank:
 		v.columns(n.Partition, n.Input.Schema())
 		v.gathered(n.Input, n.Partition)

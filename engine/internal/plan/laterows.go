@@ -247,6 +247,9 @@ func newLateRows(n refusing) (*LateRows, error) {
 		}
 	}
 	bound := sqltype.TimestampOf(3).Required()
+	if _, over := n.(*Over); over {
+		bound = bound.Optional() // no window refuses the row
+	}
 	place[lateStart], place[lateEnd] = len(given), len(given)+1
 	given = append(given, sqltype.Column{Name: "window_start", Type: bound}, sqltype.Column{Name: "window_end", Type: bound})
 	out := &LateRows{}

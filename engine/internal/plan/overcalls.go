@@ -6,6 +6,7 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/sqltype"
 )
@@ -23,6 +24,7 @@ const overColumn = 1 << 20
 type overCall struct {
 	call      *parse.Call
 	function  RankFunction
+	over      *OverCall // nil: the rows are numbered by a Rank
 	partition []expr.Expr
 	order     []overKey
 }
@@ -55,7 +57,13 @@ func (x *exprBinder) over(e *parse.Call) (expr.Expr, error) {
 	case "DENSE_RANK":
 		c.function = DenseRank
 	default:
-		return nil, unsupported(e.At, "%s with OVER is", name)
+		if err := x.overWindow(c, spec); err != nil {
+			return nil, err
+		}
+		if err := x.overFunction(e, name, c, spec); err != nil {
+			return nil, err
+		}
+		return x.overs.add(c), nil
 	}
 	switch {
 	case len(e.Args) > 0 || e.Star:
@@ -70,12 +78,21 @@ func (x *exprBinder) over(e *parse.Call) (expr.Expr, error) {
 	if err := x.overWindow(c, spec); err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(x.overs.calls, c.equal)
+	return x.overs.add(c), nil
+}
+
+// add returns the stand-in for a call; equal ones are computed once.
+func (o *overs) add(c *overCall) expr.Expr {
+	i := slices.IndexFunc(o.calls, c.equal)
 	if i < 0 {
-		i = len(x.overs.calls)
-		x.overs.calls = append(x.overs.calls, c)
+		i = len(o.calls)
+		o.calls = append(o.calls, c)
 	}
-	return &expr.Column{Index: overColumn + i, Name: parse.Format(e), T: sqltype.BigIntType.Required(), At: e.At}, nil
+	t := sqltype.BigIntType.Required()
+	if c.over != nil {
+		t = c.over.T
+	}
+	return &expr.Column{Index: overColumn + i, Name: parse.Format(c.call), T: t, At: c.call.At}
 }
 
 // overWindow binds the window of a call. Constants neither part rows nor order them.
@@ -153,6 +170,9 @@ func (o *overs) extended(spec *parse.WindowSpec, before int) (*parse.WindowSpec,
 }
 
 func (c *overCall) equal(other *overCall) bool {
+	if (c.over == nil) != (other.over == nil) || c.over != nil && !c.over.equal(other.over) {
+		return false
+	}
 	return c.function == other.function && slices.EqualFunc(c.partition, other.partition, expr.Equal) &&
 		slices.EqualFunc(c.order, other.order, func(a, b overKey) bool {
 			return a.desc == b.desc && a.nullsLast == b.nullsLast && expr.Equal(a.expr, b.expr)
@@ -171,6 +191,13 @@ func (o *overs) group(g *grouping) (err error) {
 			if c.order[i].expr, err = g.over(k.expr, "OVER"); err != nil {
 				return err
 			}
+		}
+		if c.over != nil {
+			over, err := c.over.rewritten(func(e expr.Expr) (expr.Expr, error) { return g.over(e, "OVER") })
+			if err != nil {
+				return err
+			}
+			c.over = &over
 		}
 	}
 	return nil
@@ -191,8 +218,16 @@ func (o *overs) plan(n Node, name func(call int) string) (out Node, read func(ex
 		}
 		return i
 	}
+	separator := func(c *OverCall, e expr.Expr) bool {
+		_, constant := e.(*expr.Literal)
+		return constant && c.Aggregate != nil && c.Aggregate.Func.Kind == function.ListAgg && e != c.Aggregate.Args[0]
+	}
+	groups := o.groups(column, separator, func(i int) string { return names[i] })
 	ranks := make([]*Rank, len(o.calls))
 	for i, c := range o.calls {
+		if c.over != nil {
+			continue
+		}
 		r := &Rank{Function: c.function, From: 1, To: unbounded, ToColumn: -1, Watermark: -1}
 		r.at = c.call.At
 		for _, p := range c.partition {
@@ -207,7 +242,25 @@ func (o *overs) plan(n Node, name func(call int) string) (out Node, read func(ex
 		n = newCalc(n, nil, exprs, names, n.Pos())
 	}
 	at := make([]int, len(ranks))
+	// What keeps the order of time goes first: what updates its results has none.
+	for _, timed := range []bool{true, false} {
+		for _, g := range groups {
+			if g.node.Input != nil || timed && !o.timed(n, g.node.Order) {
+				continue
+			}
+			from := len(n.Schema())
+			var names []string
+			for k, i := range g.calls {
+				at[i] = from + k
+				names = append(names, name(i))
+			}
+			n = g.node.over(n, names)
+		}
+	}
 	for i, r := range ranks {
+		if r == nil {
+			continue
+		}
 		at[i] = len(n.Schema())
 		if len(r.Order) > 0 {
 			r.Time = timeAttribute(n, r.Order[0].Column)

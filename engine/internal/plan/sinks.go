@@ -162,6 +162,8 @@ func redundantBefore(n Node, key []int) bool {
 	switch n := n.(type) {
 	case *Scan, *Normalize, *Materialize, *Consolidate, *Aggregate, *SetOperation, *Sort:
 		return hasKey(n, key)
+	case *Over:
+		return hasKey(n, key)
 	case *Rank:
 		return hasKey(n, key) && (!n.Traits().Mode.Has(updateAfter) || subset(n.place(), key))
 	case *Join:

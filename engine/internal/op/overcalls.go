@@ -1,0 +1,126 @@
+package op
+
+import (
+	"math"
+	"slices"
+
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// overCalls are the calls of one partition and order, ready to be computed.
+type overCalls struct {
+	spec      *OverSpec
+	functions []overFunction
+	bounds    []overBounds // the different frames
+	frameOf   []int        // by call: its frame
+	carry     []int        // by call: what it carries, of carries; -1: nothing
+	carries   []overCarry
+	distincts []overDistinctTable // of the carries with DISTINCT
+	none      overCarry
+
+	looksBack bool  // rows that were emitted are kept for rows to come
+	byRows    bool  // all frames are so many rows, and no more
+	ages      bool  // what is kept is not looked at any more when it is old
+	peers     bool  // the last row that was emitted is looked at, because it may have peers
+	waits     bool  // rows wait for what is behind them
+	behind    int64 // rows that a row waits for; math.MaxInt64: all
+	ahead     int64 // time that a row waits for
+}
+
+// overDistinctTable is the values that a call with DISTINCT has found in each partition.
+type overDistinctTable struct {
+	call   int
+	layout rowkey.Layout
+	enc    *rowkey.Encoder
+}
+
+// init prepares the calls. carried says that the rows come in order, so that a call can
+// go on from what it found before. at says where in a walk the columns of the input are.
+func (c *overCalls) init(spec *OverSpec, at []int, carried bool) error {
+	c.spec, c.byRows, c.ages = spec, true, true
+	for i := range spec.Calls {
+		call := &spec.Calls[i]
+		f, err := newOverFunction(call, at)
+		if err != nil {
+			return err
+		}
+		c.functions = append(c.functions, f)
+		frame := slices.IndexFunc(c.bounds, func(b overBounds) bool { return b.frame == call.Frame })
+		if frame < 0 {
+			frame = len(c.bounds)
+			c.bounds = append(c.bounds, overBounds{frame: call.Frame})
+		}
+		c.frameOf = append(c.frameOf, frame)
+		carry := -1
+		if carried && call.carried() {
+			carry = len(c.carries)
+			c.carries = append(c.carries, overCarry{on: true})
+			if a := call.Aggregate; a != nil && a.Distinct && distinctSum(f) {
+				l := keyLayout(spec.Types, spec.Partition, spec.Spread).With(a.Args[0].Type().Kind())
+				c.distincts = append(c.distincts, overDistinctTable{call: i, layout: l, enc: rowkey.NewEncoder(l)})
+			}
+		}
+		c.carry = append(c.carry, carry)
+		c.needs(call)
+	}
+	// A row may wait whose peer does not.
+	c.peers = c.waits && slices.ContainsFunc(spec.Calls, func(c OverCall) bool { return c.Function == OverRank || c.Function == OverDenseRank })
+	c.looksBack = c.looksBack || c.peers
+	return nil
+}
+
+// needs notes which rows a call looks at, before a row and behind it.
+func (c *overCalls) needs(call *OverCall) {
+	start, end := call.Frame.Start, call.Frame.End
+	shifts, numbers := call.Function == OverLag || call.Function == OverLead, call.Function.numbers()
+	switch {
+	case call.carried():
+		c.looksBack = c.looksBack || !numbers && end.Kind == Preceding
+		c.ages = false
+	case call.before() > 0:
+		c.looksBack = true
+		c.ages = c.ages && call.before() == math.MaxInt64
+	}
+	c.byRows = c.byRows && !shifts && !numbers && call.Frame.Rows && start.Kind != UnboundedPreceding
+	switch {
+	case call.Function == OverLead || !shifts && !numbers && call.Frame.Rows && end.Kind == Following:
+		if n := call.behind(); n > 0 {
+			c.waits, c.behind = true, max(c.behind, n)
+		}
+	case shifts || numbers && !call.Function.whole():
+	case call.Function.whole() || end.Kind == UnboundedFollowing:
+		c.waits, c.behind = true, math.MaxInt64
+	case end.Kind == Following && end.Rows > 0:
+		c.waits, c.ahead = true, max(c.ahead, end.Rows)
+	}
+}
+
+// frames works out the frames of a walk, whose peers are known.
+func (c *overCalls) frames(w *overWalk) {
+	for i := range c.bounds {
+		c.bounds[i].find(w)
+	}
+}
+
+// compute appends to cols the values of all calls.
+func (c *overCalls) compute(w *overWalk, cols []*vector.Vector) ([]*vector.Vector, error) {
+	for i, f := range c.functions {
+		carry := &c.none
+		if c.carry[i] >= 0 {
+			carry = &c.carries[c.carry[i]]
+		}
+		v, err := f.compute(w, &c.bounds[c.frameOf[i]], carry)
+		if err != nil {
+			return cols, err
+		}
+		cols = append(cols, v)
+	}
+	return cols, nil
+}
+
+// distinctSum reports whether DISTINCT makes a difference to a function.
+func distinctSum(f overFunction) bool {
+	s, ok := f.(*overSum)
+	return ok && s.distinct != nil
+}
