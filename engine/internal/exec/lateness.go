@@ -1,6 +1,18 @@
 package exec
 
-import "github.com/weirdb/weir/vector"
+import (
+	"strconv"
+
+	"github.com/weirdb/weir/vector"
+)
+
+// LateSide is the side output for late rows of a port: Late for the first.
+func LateSide(port int) string {
+	if port == 0 {
+		return Late
+	}
+	return Late + " " + strconv.Itoa(port)
+}
 
 // Lateness says of a row how far event time was before it. A row of a source carries
 // the watermark of its split in a hidden column; a row that an operator made of others

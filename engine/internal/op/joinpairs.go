@@ -198,8 +198,13 @@ rows:
 func (j *joinPairs) next(port int, b *vector.Batch, slots []state.Slot, cursor *state.Cursor) (done bool, err error) {
 	j.matches.Reset()
 	done = j.sides[1-port].rows.Match(slots, cursor, vector.Target, &j.matches)
+	return done, j.meet(port, b)
+}
+
+// meet leaves those of the matches that meet the residual condition.
+func (j *joinPairs) meet(port int, b *vector.Batch) error {
 	if j.residual == nil || len(j.matches.Row) == 0 {
-		return done, nil
+		return nil
 	}
 	p := j.rt.Pool
 	j.locate(b)
@@ -208,16 +213,16 @@ func (j *joinPairs) next(port int, b *vector.Batch, slots []state.Slot, cursor *
 	j.residual.SetNow(j.rt.Now())
 	sel, err := j.residual.Select(p, narrow)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer sel.Release()
 	if sel.Len() == len(j.matches.Row) {
-		return done, nil
+		return nil
 	}
 	pass, m := vector.Values[int32](sel), &j.matches
 	m.Probe, m.Row = gather(m.Probe, m.Probe, pass), gather(m.Row, m.Row, pass)
 	m.Count = gather(m.Count, m.Count, pass)
-	return done, nil
+	return nil
 }
 
 // locate puts into j.probe where in b the probes of j.matches are.

@@ -180,7 +180,7 @@ func (j *OuterJoin) plainKinds(b *vector.Batch) *vector.Batch {
 }
 
 // emitOwn emits rows j.probe of b alone.
-func (j *OuterJoin) emitOwn(port int, b *vector.Batch, out exec.Output) error {
+func (j *joinPairs) emitOwn(port int, b *vector.Batch, out exec.Output) error {
 	p := j.rt.Pool
 	var kinds *vector.Vector
 	if k := b.KindVector(); k != nil {
@@ -203,7 +203,7 @@ func (j *OuterJoin) emitOut(port int, b *vector.Batch, out exec.Output) error {
 
 // emitAlone emits n rows of a side, with NULLs for the other. column gives them by
 // column of the side.
-func (j *OuterJoin) emitAlone(port, n int, kinds *vector.Vector, column func(int) *vector.Vector, out exec.Output) error {
+func (j *joinPairs) emitAlone(port, n int, kinds *vector.Vector, column func(int) *vector.Vector, out exec.Output) error {
 	cols := make([]*vector.Vector, len(j.output))
 	for i, c := range j.output {
 		if c.side == port {

@@ -34,13 +34,15 @@ type windowInput struct {
 	late  exec.Lateness
 	rt    *exec.Runtime
 	ended bool
+	// lateSide is the side output for late rows.
+	lateSide string
 
 	times   []int64
 	refused lateRows
 }
 
 func newWindowInput(spec WindowSpec, types []sqltype.Type) windowInput {
-	in := windowInput{WindowSpec: spec, types: types, unit: 1, late: exec.NewLateness(spec.Watermark)}
+	in := windowInput{WindowSpec: spec, types: types, unit: 1, late: exec.NewLateness(spec.Watermark), lateSide: exec.Late}
 	if spec.Time >= 0 {
 		for d := types[spec.Time].UnitDigits(); d > 3; d-- {
 			in.unit *= 10
@@ -117,30 +119,7 @@ func (w *windowInput) refuse(b *vector.Batch) error {
 		return nil
 	}
 	defer func() { l.rows, l.start, l.end = l.rows[:0], l.start[:0], l.end[:0] }()
-	removals := int64(0)
-	if kinds := b.Kinds(); kinds != nil {
-		for _, r := range l.rows {
-			if !kinds[r].Adds() {
-				removals++
-			}
-		}
-	}
-	w.rt.Late(int64(len(l.rows)), removals)
-	var cols []int
-	for c := range b.Cols() {
-		if c != w.Watermark {
-			cols = append(cols, c)
-		}
-	}
-	shown := b.Project(cols)
-	defer shown.Release()
-	rows := shown.Take(w.rt.Pool, l.rows)
-	defer rows.Release()
-	some := withColumn(rows, vector.Of(w.rt.Pool, l.start...))
-	defer some.Release()
-	all := withColumn(some, vector.Of(w.rt.Pool, l.end...))
-	defer all.Release()
-	return w.rt.Side(exec.Late).Emit(all)
+	return refuseLate(w.rt, w.lateSide, b, w.Watermark, l.rows, l.start, l.end)
 }
 
 // windowColumns are the columns of a window, n times: its bounds, and its last

@@ -55,6 +55,7 @@ func NewWindowJoin(spec WindowJoinSpec) (*WindowJoin, error) {
 	j := &WindowJoin{spec: spec, low: exec.NewMinWatermark(2)}
 	for i, side := range j.sides() {
 		j.ins[i] = newWindowInput(spec.Windows[i], side.Types)
+		j.ins[i].lateSide = exec.LateSide(i)
 		j.layout = keyLayout(side.Types, side.Keys, side.Spread)
 		j.enc[i] = rowkey.NewEncoder(j.layout)
 	}
