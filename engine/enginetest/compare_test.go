@@ -132,6 +132,9 @@ func (c *trial) compareColumns(ctx context.Context, s *session, rows []enginetes
 	if err := sameRows(got, wanted); err != nil {
 		return fmt.Errorf("but for columns that depend on an order: %w", err)
 	}
+	if c.timed {
+		return nil // what is late and when windows are over decides which orders there are
+	}
 	random := rand.New(rand.NewPCG(c.seed, 4))
 	for tries := 0; len(missing) > 0; tries++ {
 		if tries == 300 {

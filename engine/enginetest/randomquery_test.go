@@ -39,8 +39,10 @@ type from struct {
 	table string
 	sub   *query
 	alias string
-	join  string // of all but the first
-	on    []*term
+	// window is a window table function with a %s for its table, or "".
+	window string
+	join   string // of all but the first
+	on     []*term
 }
 
 // query is a SELECT, or, when it has sides, a set operation on them.
@@ -53,9 +55,12 @@ type query struct {
 	where    *term
 	grouped  bool
 	keys     []*term
-	having   *term
-	qualify  string
-	limit    string
+	// sets is what becomes of the keys behind the first fixed ones: ROLLUP, CUBE or "".
+	sets    string
+	fixed   int
+	having  *term
+	qualify string
+	limit   string
 
 	rows float64 // a bound of the number of rows
 }
@@ -84,11 +89,7 @@ func (q *query) String() string {
 			f.join = " FROM "
 		}
 		s.WriteString(f.join)
-		if f.sub != nil {
-			fmt.Fprintf(&s, "(%s) AS %s", f.sub, f.alias)
-		} else {
-			fmt.Fprintf(&s, "%s AS %s", f.table, f.alias)
-		}
+		s.WriteString(f.String())
 		for k, on := range f.on {
 			fmt.Fprintf(&s, " %s %s", []string{"ON", "AND"}[min(k, 1)], on)
 		}
@@ -97,7 +98,14 @@ func (q *query) String() string {
 		fmt.Fprintf(&s, " WHERE %s", q.where)
 	}
 	for i, k := range q.keys {
-		fmt.Fprintf(&s, "%s%s", []string{" GROUP BY ", ", "}[min(i, 1)], k)
+		s.WriteString([]string{" GROUP BY ", ", "}[min(i, 1)])
+		if i == q.fixed && q.sets != "" {
+			s.WriteString(q.sets + " (")
+		}
+		s.WriteString(k.String())
+	}
+	if len(q.keys) > q.fixed && q.sets != "" {
+		s.WriteString(")")
 	}
 	if q.having != nil {
 		fmt.Fprintf(&s, " HAVING %s", q.having)
@@ -106,6 +114,20 @@ func (q *query) String() string {
 		s.WriteString(" QUALIFY " + q.qualify)
 	}
 	return s.String() + q.limit
+}
+
+func (f from) String() string {
+	table := f.table
+	switch {
+	case f.sub != nil:
+		table = fmt.Sprintf("(%s)", f.sub)
+	case f.window != "":
+		table = "TABLE " + table
+	}
+	if f.window != "" {
+		table = fmt.Sprintf("TABLE("+f.window+")", table)
+	}
+	return table + " AS " + f.alias
 }
 
 // limits reports whether the query or a part of it has a LIMIT.

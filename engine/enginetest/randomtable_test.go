@@ -26,6 +26,8 @@ type randomTable struct {
 	mode   sqltype.ChangelogMode
 	splits int
 	steps  []step
+	// watermark is an expression over the column ts, which then is event time.
+	watermark string
 }
 
 // step is a change of one of the table's rows: it gets new values, or goes. Any
@@ -128,6 +130,9 @@ func (t *randomTable) declare(key []int) string {
 	}
 	if len(key) > 0 {
 		cols = append(cols, "PRIMARY KEY ("+strings.Join(t.schema.Project(key).Names(), ", ")+") NOT ENFORCED")
+	}
+	if t.watermark != "" {
+		cols = append(cols, "WATERMARK FOR ts AS "+t.watermark)
 	}
 	words := ""
 	switch t.mode {

@@ -33,6 +33,10 @@ type trial struct {
 	insert insertion
 	seed   uint64 // of schedules
 
+	// timed says that the tables have event time: then splits decide what is late, and what
+	// there is at a mark is decided by watermarks.
+	timed bool
+
 	faults   enginetest.Faults // of schedules
 	sabotage func(*exec.Graph) // alters the graph of schedules, or is nil
 
@@ -62,9 +66,13 @@ const (
 	upserted            // to a table with a key that the planner finds, if it finds one
 )
 
+func emptyTrial(seed uint64) *trial {
+	return &trial{seed: seed, marks: new(atomic.Int64), several: new(atomic.Int64)}
+}
+
 func newTrial(seed uint64) *trial {
 	r := rand.New(rand.NewPCG(seed, 2))
-	c := &trial{seed: seed, marks: new(atomic.Int64), several: new(atomic.Int64)}
+	c := emptyTrial(seed)
 	steps := []int{1, 8, 8, 20, 20, 40}[r.IntN(6)]
 	types := columnTypes // few types make columns meet
 	if r.IntN(4) > 0 {
@@ -207,19 +215,31 @@ func (c *trial) now(prefix func(t *randomTable, all int) int) enginetest.Input {
 	return c.shuffled(prefix, func([]ref.Row) {})
 }
 
-// shuffled is now with the rows of the tables in another order.
+// shuffled is now with the rows of the tables in another order. That of changes stays: it
+// decides what is late.
 func (c *trial) shuffled(prefix func(t *randomTable, all int) int, shuffle func([]ref.Row)) enginetest.Input {
-	return enginetest.Input{Now: time.UnixMilli(testNow), Tables: func(n *plan.Scan) ([]ref.Row, error) {
-		for _, t := range c.tables {
-			if t.name == n.Table.ID.Object {
-				changes := t.changes()
-				rows := t.after(changes[:prefix(t, len(changes))])
-				shuffle(rows)
-				return rows, nil
+	changes := func(n *plan.Scan) (*randomTable, []rowChange) {
+		i := slices.IndexFunc(c.tables, func(t *randomTable) bool { return t.name == n.Table.ID.Object })
+		all := c.tables[i].changes()
+		return c.tables[i], all[:prefix(c.tables[i], len(all))]
+	}
+	return enginetest.Input{
+		Now: time.UnixMilli(testNow),
+		Tables: func(n *plan.Scan) ([]ref.Row, error) {
+			t, all := changes(n)
+			rows := t.after(all)
+			shuffle(rows)
+			return rows, nil
+		},
+		Changes: func(n *plan.Scan) ([]ref.Change, error) {
+			_, all := changes(n)
+			out := make([]ref.Change, len(all))
+			for i, ch := range all {
+				out[i] = ref.Change{Row: ch.row, Gone: !ch.kind.Adds(), Split: ch.split}
 			}
-		}
-		panic("no table " + n.Table.ID.Object)
-	}}
+			return out, nil
+		},
+	}
 }
 
 // testNow is what the clock of a trial shows, in milliseconds since 1970.
@@ -298,6 +318,12 @@ func (c *trial) run(ctx context.Context, w way, want enginetest.Result) error {
 	defer cancel()
 	if w.unsplit {
 		c = c.unsplit()
+		if c.timed {
+			var err error
+			if want, err = c.want(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	s, err := c.open(ctx, engine.Config{BatchSize: max(w.batch, 1), Parallelism: w.parallel})
 	if err != nil {
@@ -351,7 +377,7 @@ func (c *trial) runSchedule(ctx context.Context, s *session, w way, want enginet
 	}
 	read := tapShelves(g)
 	var wrong error
-	marks := w.unsplit && !c.query.limits() // ORDER BY and LIMIT may wait for the end
+	marks := w.unsplit && !c.timed && !c.query.limits() // ORDER BY and LIMIT may wait for the end
 	run := enginetest.Schedule{Graph: g, Clock: func(uint64) int64 { return testNow }, Seed: c.seed, Parallelism: w.parallel, BatchSize: w.batch, Faults: c.faults}
 	run.Hooks.Epoch = func(m exec.Mark) {
 		// At the first marks, then at ever fewer of them.
@@ -489,16 +515,23 @@ var (
 // A seed stands for tables, their histories, a query and the order of schedules. A
 // case that fails is printed as small as it could be made, for a file below
 // conformance/testdata/cases.
-func TestRandomQueriesAgreeWithTheReference(t *testing.T) {
-	n := uint64(500)
+func TestRandomQueriesAgreeWithTheReference(t *testing.T) { compareTrials(t, newTrial, 500, 20_000) }
+
+// The same of windows, OVER, ranking and joins in time, over rows in disorder.
+func TestRandomQueriesInTimeAgreeWithTheReference(t *testing.T) {
+	compareTrials(t, newTimedTrial, 200, 10_000)
+}
+
+// compareTrials runs n trials, or those of a soak.
+func compareTrials(t *testing.T, draw func(seed uint64) *trial, n, soak uint64) {
 	var next, skipped, full, marks, several atomic.Int64
 	switch {
 	case *onlySeed > 0:
 		n, *firstSeed = 1, *onlySeed
 	case os.Getenv("WEIR_SOAK") != "":
-		n = 20_000
+		n = soak
 	case testing.Short():
-		n = 60
+		n /= 8
 	}
 	next.Store(int64(*firstSeed) - 1)
 	last := *firstSeed - 1 + n
@@ -510,7 +543,7 @@ func TestRandomQueriesAgreeWithTheReference(t *testing.T) {
 				if seed > last {
 					return
 				}
-				c := newTrial(seed)
+				c := draw(seed)
 				w, err := c.check(t.Context())
 				full.Add(int64(min(c.rows, 1)))
 				marks.Add(c.marks.Load())

@@ -95,6 +95,9 @@ func (q *query) smaller() (out []*query) {
 		if f.sub != nil {
 			out = append(out, f.sub)
 		}
+		if f.window != "" {
+			edit(func(c *query) { c.froms[i].window = "" })
+		}
 		if len(q.froms) > 1 {
 			edit(func(c *query) {
 				c.froms = slices.Delete(c.froms, i, i+1)
@@ -118,6 +121,12 @@ func (q *query) smaller() (out []*query) {
 	}
 	if q.distinct {
 		edit(func(c *query) { c.distinct = false })
+	}
+	if q.qualify != "" {
+		edit(func(c *query) { c.qualify = "" })
+	}
+	if q.sets != "" {
+		edit(func(c *query) { c.sets = "" })
 	}
 	if q.limit != "" {
 		edit(func(c *query) { c.limit = "" })

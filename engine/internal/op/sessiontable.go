@@ -2,6 +2,7 @@ package op
 
 import (
 	"context"
+	"math"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -24,7 +25,8 @@ type SessionTableSpec struct {
 //
 // A row that is late by itself is in the session that it falls into, or touches, if that
 // is not over. A session that was over before a row came takes none, also while it waits
-// for the mark to be emitted: it is closed then.
+// for the mark to be emitted: it is closed then. A row is not taken away any more when
+// what is left of its session would have been over.
 type SessionTable struct {
 	spec SessionTableSpec
 	in   windowInput
@@ -57,6 +59,7 @@ type session struct {
 	closed bool
 	rows   []state.RowID
 	counts []int64
+	times  []int64
 }
 
 // NewSessionTable returns a SessionTable.
@@ -111,7 +114,7 @@ func (s *SessionTable) Process(_ int, b *vector.Batch, _ exec.Output) error {
 		if err := s.add(b, times, keys); err != nil {
 			return err
 		}
-		late, err := s.behind(i, t, exec.Watermark(at))
+		late, err := s.behind(i, t, exec.Watermark(at), s.spec.Updating && !b.Kind(i).Adds())
 		if err != nil {
 			return err
 		}
@@ -127,9 +130,9 @@ func (s *SessionTable) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	return s.in.refuse(b)
 }
 
-// behind reports whether a row is late whose time the watermark has passed. Sessions that
-// it touches and that were over are closed.
-func (s *SessionTable) behind(i int, t int64, at exec.Watermark) (late bool, err error) {
+// behind reports whether a row, which is one that is taken away if gone, is late whose time
+// the watermark has passed. Sessions that it touches and that were over are closed.
+func (s *SessionTable) behind(i int, t int64, at exec.Watermark, gone bool) (late bool, err error) {
 	found, err := s.sessions(s.slots[i])
 	if err != nil {
 		return false, err
@@ -145,9 +148,26 @@ func (s *SessionTable) behind(i int, t int64, at exec.Watermark) (late bool, err
 			}
 			continue
 		}
-		return false, nil
+		return gone && s.splits(f, t, at), nil
 	}
 	return s.in.over(own.End, at), nil
+}
+
+// splits reports whether a part of a session is over without one of the rows of time t.
+func (s *SessionTable) splits(f session, t int64, at exec.Watermark) bool {
+	end, without := int64(math.MinInt64), false
+	for k, time := range f.times {
+		if time == t && !without {
+			if without = true; f.counts[k] == 1 {
+				continue
+			}
+		}
+		if end != math.MinInt64 && time > end {
+			return s.in.over(end, at) // the first part is over first
+		}
+		end = time + s.gap
+	}
+	return end != math.MinInt64 && s.in.over(end, at)
 }
 
 // add stores the rows of s.keep, and empties it.
@@ -222,7 +242,8 @@ func (s *SessionTable) sessions(slot state.Slot) ([]session, error) {
 			at, open = len(s.found), len(s.found)
 			s.found = append(s.found, session{Span: window.Span{Start: times[i], End: times[i] + s.gap}})
 		}
-		s.found[at].rows, s.found[at].counts = append(s.found[at].rows, id), append(s.found[at].counts, counts[i])
+		f := &s.found[at]
+		f.rows, f.counts, f.times = append(f.rows, id), append(f.counts, counts[i]), append(f.times, times[i])
 	}
 	return s.found, nil
 }

@@ -143,10 +143,11 @@ func (l *valueLog) refresh(rt *exec.Runtime, groups *state.Values, keys []*vecto
 	return nil
 }
 
-// apply moves the changes of the epoch into numbers and order.
+// apply moves the changes of the epoch into numbers and order, all of them at once: when
+// it is called again in the epoch there is nothing left to do.
 func (l *valueLog) apply(rt *exec.Runtime) error {
 	touched := l.changed.Held()
-	if len(touched) == 0 {
+	if len(touched) == 0 || len(l.gone) == 0 {
 		return nil
 	}
 	defer func() { l.added, l.gone = l.added[:0], l.gone[:0] }()

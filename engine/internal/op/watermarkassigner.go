@@ -89,7 +89,7 @@ func (w *WatermarkAssigner) Process(_ int, b *vector.Batch, out exec.Output) err
 func (w *WatermarkAssigner) from(s *exec.Split) int64 {
 	at, ok := w.each[s]
 	if !ok {
-		at = s.Watermark()
+		at = s.Began()
 	}
 	return int64(at)
 }

@@ -122,6 +122,10 @@ func (j *WindowJoin) Process(port int, b *vector.Batch, _ exec.Output) error {
 	if err := j.rows[port].Resolve(keys, true, j.slots); err != nil {
 		return err
 	}
+	if side.Updating {
+		kept = in.alike(kept)
+		defer kept.Release()
+	}
 	if err := j.rows[port].Add(j.slots, kept); err != nil {
 		return err
 	}

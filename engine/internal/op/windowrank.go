@@ -135,7 +135,9 @@ func (r *WindowRank) add(b *vector.Batch) error {
 		}
 	}
 	if r.spec.Updating {
-		return r.rows.Add(r.slots, b)
+		stored := r.in.alike(b)
+		defer stored.Release()
+		return r.rows.Add(r.slots, stored)
 	}
 	r.counts = resize(r.counts, b.Len())
 	if err := r.next.Resolve(keys, true, r.counts); err != nil {

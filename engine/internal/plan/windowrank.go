@@ -14,6 +14,9 @@ func (n *Rank) windowed() bool {
 	return ok
 }
 
+// Windowed reports whether each partition is of one window.
+func (n *Rank) Windowed() bool { return n.windowed() }
+
 // Windows are those of the partitions, and the columns with their bounds.
 func (n *Rank) Windows() (w Windows, start, end int) {
 	c, ok := n.window()

@@ -16,7 +16,7 @@ func expand(n *plan.Expand, in table) table {
 		}
 		out.open[i] = in.open[c]
 	}
-	for _, r := range in.rows {
+	for k, r := range in.rows {
 		for id, set := range n.Sets {
 			row := make(Row, 0, len(n.Schema()))
 			for i, k := range n.Keys {
@@ -26,7 +26,7 @@ func expand(n *plan.Expand, in table) table {
 					row = append(row, nil)
 				}
 			}
-			out.rows = append(out.rows, append(append(row, int64(id)), project(r, n.Forward)...))
+			out.add(append(append(row, int64(id)), project(r, n.Forward)...), in, k)
 		}
 	}
 	return out

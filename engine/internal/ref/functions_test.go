@@ -282,7 +282,7 @@ func byEngine(p *vector.Pool, ev *expr.Evaluator, t sqltype.Type, schema sqltype
 // reports whether any row has a result.
 func (c trialCall) check(e expr.Expr, zone *time.Location, rows []Row) (bool, error) {
 	now := time.UnixMilli(951_827_696_789)
-	in := evaluator{Input{Now: now, Zone: zone}}
+	in := evaluator{in: Input{Now: now, Zone: zone}}
 	wants := make([]outcome, len(rows))
 	some, fails := false, map[errs.Code]bool{}
 	for i, r := range rows {

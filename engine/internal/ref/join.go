@@ -8,6 +8,9 @@ import (
 
 // join tries every pair of rows, and remembers which rows have found a partner.
 func (e evaluator) join(n *plan.Join, left, right table) (table, error) {
+	if n.Windowed {
+		left, right = inTime(n, 0, n.Windows, left), inTime(n, 1, n.Windows, right)
+	}
 	out := after(len(n.Output), left, right)
 	both := table{open: slices.Concat(left.open, right.open)}
 	for i, c := range n.Output {

@@ -12,6 +12,10 @@ import (
 // of partition and order are sure, and without a number to show not even how many there
 // are of each, when a bound stands between them.
 func ranked(n *plan.Rank, in table) table {
+	if n.Windowed() {
+		w, _, _ := n.Windows()
+		in = inTime(n, 0, w, in)
+	}
 	width := n.Width()
 	out := after(len(n.Schema()), in)
 	copy(out.open, in.open)
@@ -22,8 +26,11 @@ func ranked(n *plan.Rank, in table) table {
 	if in.opensColumns(n.Partition) || in.opensColumns(by) {
 		out.some = true
 	}
-	if n.Watermark >= 0 && slices.ContainsFunc(in.rows, func(r Row) bool { return isLate(n.Order, n.Watermark, r) }) {
-		out.some = true // a row may have been passed on before it came
+	waits := n.Watermark >= 0 && !n.Windowed() && slices.ContainsFunc(in.rows, func(r Row) bool { return isLate(n.Order, n.Watermark, r) })
+	if waits && n.Strategy == plan.RankFirstInTime {
+		return firstInTime(n, in, out)
+	} else if waits {
+		out.some, out.unordered = true, true // a row may have been passed on before it came
 	}
 	keys := n.Schema().Project(n.Partition).Types()
 	parts, names := map[string][]Row{}, []string{}
@@ -92,6 +99,42 @@ func ranked(n *plan.Rank, in table) table {
 	return out
 }
 
+// firstInTime has the first row of each partition in time, of those that came before it
+// was passed on: when the watermark had passed it. In several splits it is open which
+// rows come before others.
+func firstInTime(n *plan.Rank, in, out table) table {
+	if in.severalSplits() {
+		out.some = true
+	}
+	out.unordered = out.unordered || !in.inOrder
+	keys := n.Schema().Project(n.Partition).Types()
+	first, names := map[string]Row{}, []string{}
+	for _, r := range in.rows {
+		k := Key(keys, project(r, n.Partition))
+		have, ok := first[k]
+		if !ok {
+			names = append(names, k)
+		}
+		t, timed := have[n.Order[0].Column], false
+		if ok {
+			_, timed = t.(int64)
+			passed := timed && t.(int64) <= r[n.Watermark].(int64) || !timed && !n.Order[0].NullsLast
+			if passed || inOrder(n.Order, have, r) <= 0 {
+				continue
+			}
+		}
+		first[k] = r
+	}
+	for _, k := range names {
+		r := first[k][:n.Width()]
+		if n.Number {
+			r = append(slices.Clone(r), int64(1))
+		}
+		out.rows = append(out.rows, r)
+	}
+	return out
+}
+
 // isLate reports whether the watermark had passed a row before it came.
 func isLate(order []plan.SortKey, watermark int, r Row) bool {
 	t, ok := r[order[0].Column].(int64)
@@ -109,6 +152,9 @@ func ordered(n *plan.TemporalSort, in table) table {
 		t, ok := r[n.Order[0].Column].(int64)
 		if n.Watermark >= 0 && ok {
 			out.some = out.some || in.open[n.Watermark]
+			if t <= r[n.Watermark].(int64) && (in.severalSplits() || !in.inOrder) {
+				out.some, out.unordered = true, out.unordered || !in.inOrder // rows of another split may have come later
+			}
 			passed := func(before int64) bool { return t <= before && before <= r[n.Watermark].(int64) }
 			if slices.ContainsFunc(times, passed) {
 				out.choice = nil

@@ -27,9 +27,20 @@ type Row []any
 // table that is only added to are in the order in which they came.
 type Tables func(n *plan.Scan) ([]Row, error)
 
+// Change is a row that comes to a table, or one that is taken away.
+type Change struct {
+	Row   Row
+	Gone  bool
+	Split int
+}
+
 // Input is what a plan is evaluated on.
 type Input struct {
 	Tables Tables
+	// Changes gives all changes of a table, which those of a split come in the order of.
+	// Where event time is asked for, they count beside the rows that are left. nil: there is
+	// nothing but the rows of Tables, in one split.
+	Changes func(n *plan.Scan) ([]Change, error)
 	// Told are the watermarks that the source of a table with SOURCE_WATERMARK() said, in
 	// order; nil: none.
 	Told func(n *plan.WatermarkAssigner) []Told
@@ -68,7 +79,7 @@ const (
 // planner it has gone through. What the reference has no version of is an error of code
 // errs.Unsupported; errors of values have the codes that the engine gives them.
 func Evaluate(p *plan.Plan, in Input) ([]Result, error) {
-	e := evaluator{in}
+	e := evaluator{in: in}
 	out := make([]Result, len(p.Roots))
 	for i, root := range p.Roots {
 		r, err := e.root(root)
@@ -82,6 +93,8 @@ func Evaluate(p *plan.Plan, in Input) ([]Result, error) {
 
 type evaluator struct {
 	in Input
+	// history says that the changes of a table are wanted, not what they come to.
+	history bool
 }
 
 func unsupported(n interface{ Pos() errs.Position }, format string, args ...any) error {
@@ -114,9 +127,11 @@ func (e evaluator) root(n plan.Node) (Result, error) {
 // table is what leaves a node: rows, and what they owe to the order in which rows came.
 type table struct {
 	rows    []Row
-	inOrder bool   // the rows are in the order in which they come
-	open    []bool // columns whose values depend on an order
-	some    bool   // which rows there are depends on an order
+	gone    []bool   // of each row: it is one that is taken away; nil: none is
+	splits  []string // of each row: the split that it came from; nil: that is not known
+	inOrder bool     // the rows are in the order in which they come
+	open    []bool   // columns whose values depend on an order
+	some    bool     // which rows there are depends on an order
 	// unordered says that an order on which something depends is not that of the tables.
 	unordered bool
 	choice    *choice // why some is set, if it is a LIMIT alone
@@ -155,10 +170,17 @@ func after(n int, ins ...table) table {
 // table is the table that leaves n.
 func (e evaluator) table(n plan.Node) (table, error) {
 	ins := make([]table, len(n.Inputs()))
+	below := e
+	if w, ok := n.(*plan.WatermarkAssigner); ok {
+		below.history = w.Hidden
+	}
 	for i, in := range n.Inputs() {
 		var err error
-		if ins[i], err = e.table(in); err != nil {
+		if ins[i], err = below.table(in); err != nil {
 			return table{}, err
+		}
+		if !takesChanges(n) {
+			ins[i] = ins[i].settled(in.Schema())
 		}
 	}
 	switch n := n.(type) {
@@ -186,6 +208,10 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return setOperation(n, ins[0], ins[1]), nil
 	case *plan.Aggregate:
 		return e.aggregate(n, ins[0])
+	case *plan.WindowTable:
+		return windowTable(n, ins[0]), nil
+	case *plan.WindowAggregate:
+		return e.windowAggregate(n, ins[0])
 	case *plan.Join:
 		return e.join(n, ins[0], ins[1])
 	case *plan.Limit:
@@ -207,6 +233,9 @@ func (e evaluator) table(n plan.Node) (table, error) {
 }
 
 func (e evaluator) scan(n *plan.Scan) (table, error) {
+	if e.history && e.in.Changes != nil {
+		return e.changes(n)
+	}
 	all, err := e.in.Tables(n)
 	out := after(len(n.Columns))
 	out.inOrder = n.Source.Mode().InsertOnly()
@@ -244,39 +273,47 @@ func (e evaluator) calc(n *plan.Calc, in table) (table, error) {
 	for i, x := range n.Exprs {
 		out.open[i] = in.opens(x)
 	}
-	var err error
-	if out.rows, err = e.calcRows(n, in.rows); err == nil && in.choice != nil && n.Filter == nil {
+	if err := e.calcRows(n, in, &out); err != nil {
+		return out, err
+	}
+	if in.choice != nil && n.Filter == nil {
 		c := *in.choice
-		c.rows, err = e.calcRows(n, c.rows)
+		chosen := table{}
+		err := e.calcRows(n, table{rows: c.rows}, &chosen)
+		if err != nil {
+			return out, err
+		}
+		c.rows = chosen.rows
 		out.choice = &c
 	}
-	return out, err
+	return out, nil
 }
 
-func (e evaluator) calcRows(n *plan.Calc, in []Row) ([]Row, error) {
-	var out []Row
-	for _, r := range in {
+func (e evaluator) calcRows(n *plan.Calc, in table, out *table) error {
+	for i, r := range in.rows {
 		pass, err := e.holds(n.Filter, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !pass {
 			continue
 		}
 		row, err := e.evalAll(n.Exprs, r)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, row)
+		out.add(row, in, i)
 	}
-	return out, nil
+	return nil
 }
 
 func union(n *plan.Union, ins []table) table {
 	out := after(len(n.Schema()), ins...)
 	out.inOrder = len(ins) == 1 && ins[0].inOrder
 	for _, in := range ins {
-		out.rows = append(out.rows, in.rows...)
+		for i, r := range in.rows {
+			out.add(r, in, i)
+		}
 		for c, open := range in.open {
 			out.open[c] = out.open[c] || open
 		}

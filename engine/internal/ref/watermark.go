@@ -16,8 +16,8 @@ type Told struct {
 // NoWatermark is how far event time is before anything is known.
 const NoWatermark int64 = math.MinInt64
 
-// watermarks adds to each row how far event time was before it, if the plan wants that.
-// Each table is one split, so that is the most that the rows before it gave.
+// watermarks adds to each row how far event time was before it, if the plan wants that:
+// the most that the rows before it in its split gave.
 func (e evaluator) watermarks(n *plan.WatermarkAssigner, in table) (table, error) {
 	if !n.Hidden {
 		return in, nil
@@ -30,12 +30,18 @@ func (e evaluator) watermarks(n *plan.WatermarkAssigner, in table) (table, error
 	if n.Expr == nil && e.in.Told != nil {
 		told = e.in.Told(n)
 	}
-	high := NoWatermark
+	highs := map[string]int64{}
 	for i, r := range in.rows {
+		split := in.split(i)
+		high, some := highs[split]
+		if !some {
+			high = NoWatermark
+		}
 		for len(told) > 0 && told[0].After <= i {
 			high, told = max(high, told[0].Time), told[1:]
 		}
-		out.rows = append(out.rows, append(append(Row(nil), r...), high))
+		highs[split] = high
+		out.add(append(append(Row(nil), r...), high), in, i)
 		if n.Expr == nil {
 			continue
 		}
@@ -44,7 +50,7 @@ func (e evaluator) watermarks(n *plan.WatermarkAssigner, in table) (table, error
 			return out, err
 		}
 		if t != nil {
-			high = max(high, t.(int64))
+			highs[split] = max(high, t.(int64))
 		}
 	}
 	return out, nil
