@@ -433,3 +433,39 @@ func ended(q *engine.Query) <-chan struct{} {
 	}()
 	return ch
 }
+
+// A file that is renamed before its first row counts is found again: where reading begins
+// is known before it does.
+func TestRenamedAtTheBeginning(t *testing.T) {
+	k := keep(t)
+	path := k.file("in.csv", "1\n2\n")
+	define := `CREATE TEMPORARY TABLE source (a BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.header' = 'false', 'path' = '` + path + `', 'source.monitor-interval' = '1 ms');
+		CREATE TEMPORARY TABLE copy (a BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.header' = 'false', 'path' = '` + k.dir + `/out/');
+		SET 'checkpoint.interval' = '1 h'`
+	k.run(define)
+	const statement = "INSERT INTO copy SELECT a FROM source"
+	q := k.start(statement)
+	for q.Metrics().Checkpoints.Count == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	k.file("in.csv.1", "1\n2\n3\n")
+	k.file("in.csv", "4\n")
+	q.Cancel()
+	_ = q.Wait(t.Context())
+	k.reopen()
+	k.run(define)
+	q = k.start(statement)
+	if err := q.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for q.Metrics().SourceRows < 4 {
+		time.Sleep(time.Millisecond)
+	}
+	if err := q.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.want("rows", strings.Join(k.lines("out"), " "), "1 2 3 4")
+}

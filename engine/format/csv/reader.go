@@ -99,7 +99,7 @@ func (r *reader) start(ctx context.Context) (bool, error) {
 	if r.started {
 		return true, nil
 	}
-	for len(r.in.Bytes()) < 3 && !r.in.EOF() {
+	for mayBeMark(r.in.Bytes()) && !r.in.EOF() {
 		if more, err := r.in.Fill(ctx); err != nil || !more && !r.in.EOF() {
 			return false, err
 		}
@@ -128,6 +128,11 @@ func (r *reader) start(ctx context.Context) (bool, error) {
 	}
 	r.started = true
 	return true, nil
+}
+
+// mayBeMark reports whether a file that begins with b may go on as a byte order mark.
+func mayBeMark(b []byte) bool {
+	return len(b) == 0 || len(b) < 3 && b[0] >= 0xef
 }
 
 func (r *reader) readHeader(ctx context.Context) (bool, error) {

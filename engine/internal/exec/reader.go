@@ -147,18 +147,9 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 		return false, nil
 	}
 	if r.open == nil {
-		s, ok := r.splits.take()
-		if !ok {
-			r.eof = true
-			r.ended(r)
-			return false, nil
+		if err := r.openNext(ctx); err != nil || r.eof {
+			return false, err
 		}
-		open, err := r.node.Source.Open(ctx, s.Split, r.node.Scan, s.position)
-		if err != nil {
-			return false, r.fail(err)
-		}
-		r.open, r.split = open, s
-		r.begin(s)
 	}
 	if e.single || r.node.Time.MaxDrift > 0 {
 		r.before = r.open.Position()
@@ -189,6 +180,23 @@ func (r *Reader) next(ctx context.Context, e *Epoch) (more bool, err error) {
 	return false, r.fail(err)
 }
 
+// openNext opens the next split, or ends the reader when there is none.
+func (r *Reader) openNext(ctx context.Context) error {
+	s, ok := r.splits.take()
+	if !ok {
+		r.eof = true
+		r.ended(r)
+		return nil
+	}
+	open, err := r.node.Source.Open(ctx, s.Split, r.node.Scan, s.position)
+	if err != nil {
+		return r.fail(err)
+	}
+	r.open, r.split = open, s
+	r.begin(s)
+	return nil
+}
+
 func (r *Reader) give(ctx context.Context, e *Epoch) error {
 	b := r.held
 	r.held = nil
@@ -210,6 +218,13 @@ func (r *Reader) mark(ctx context.Context) error {
 		}
 	}
 	m := e.mark
+	if m.Checkpoint && r.open == nil && r.split.ID == "" && !r.eof {
+		// A job that begins says of each input which one it is: if a file is renamed from
+		// here on, it is found again.
+		if err := r.openNext(ctx); err != nil {
+			return err
+		}
+	}
 	m.Watermark = r.unread()
 	if m.Ended = m.Ended || r.Ended(); m.Ended {
 		m.Watermark = EndWatermark

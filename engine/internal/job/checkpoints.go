@@ -38,6 +38,7 @@ type checkpoints struct {
 	every   time.Duration // 0: only at the end
 	paced   bool          // by their cost
 	db      *state.DB     // nil: nothing is kept
+	unknown bool          // what the job begins with is not that of a checkpoint
 
 	// Of the coordinator's goroutine.
 	due    int64 // when the next is
@@ -94,6 +95,7 @@ type CheckpointMetrics struct {
 func newCheckpoints(j *Job, cfg Config, r *recovery) *checkpoints {
 	c := &checkpoints{
 		job: j, durable: cfg.Durable, clock: cfg.Clock, every: cfg.CheckpointInterval, db: r.db,
+		unknown:  r.Epoch == 0 || r.Changes.Differ(),
 		gathered: map[uint64]*gathered{}, splits: r.record.restored(!cfg.Durable.ForgetWatermarks).Splits,
 	}
 	if c.durable.FS == nil {
@@ -130,8 +132,16 @@ func (c *checkpoints) describe(ctx context.Context, g *exec.Graph) error {
 	return nil
 }
 
-// begin sets when the first is due.
-func (c *checkpoints) begin(now int64) { c.due = now + c.every.Milliseconds() }
+// begin sets when the first is due, and reports whether that is now, before a row is
+// read: that of a job whose inputs, or some of them, no checkpoint knows.
+func (c *checkpoints) begin(now int64) (atOnce bool) {
+	if c.db != nil && c.unknown {
+		c.due = now
+		return true
+	}
+	c.due = now + c.every.Milliseconds()
+	return false
+}
 
 // at decides whether the mark that is being made asks for a checkpoint. The
 // coordinator calls it.

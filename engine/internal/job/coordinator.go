@@ -78,10 +78,17 @@ func (c *coordinator) begin() {
 	c.reading = len(p.Readers)
 	c.ended = make([]bool, c.reading)
 	c.ticks, c.stopTicks = c.clock.Ticker(c.cfg.FlushInterval)
-	c.points.begin(c.now)
-	c.epoch = c.newEpoch(c.complete + 1)
+	first := c.points.begin(c.now)
+	if first {
+		c.epoch = exec.NewEpoch(c.job.ctx, c.complete+1, 0, nil)
+	} else {
+		c.epoch = c.newEpoch(c.complete + 1)
+	}
 	for _, r := range p.Readers {
 		r.Start(c.epoch)
+	}
+	if first {
+		c.end() // without a row
 	}
 }
 
