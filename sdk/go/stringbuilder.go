@@ -1,7 +1,7 @@
 package weir
 
 // StringBuilder takes the values of a result of type STRING, CHAR, VARCHAR or a
-// binary type. Append, AppendBytes, AppendNull, or Tail and AppendTail add a row.
+// binary type. Append, AppendBytes, AppendNull, Extend, or Tail and AppendTail add a row.
 type StringBuilder struct {
 	nulls
 	out     *Vector
@@ -57,6 +57,17 @@ func (b *StringBuilder) AppendTail(tail []byte) {
 		return
 	}
 	b.AppendBytes(tail)
+}
+
+// Extend adds a row of n bytes and returns them, which hold anything, to be filled.
+func (b *StringBuilder) Extend(n int) []byte {
+	if n > cap(b.data)-len(b.data) {
+		b.growData(n)
+	}
+	from := len(b.data)
+	b.data = b.data[:from+n]
+	b.end()
+	return b.data[from : from+n : from+n]
 }
 
 // Len is the number of rows so far.

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -57,6 +58,21 @@ func TestBuilders(t *testing.T) {
 	v.AppendSlice(make([]int64, 3*n))
 	if v.Len() != 4*n || v.IsNull(4*n-1) {
 		t.Error(v.Len())
+	}
+}
+
+// TestExtend fills rows in place, more than there is room for.
+func TestExtend(t *testing.T) {
+	b := NewStringBuilder()
+	for n := range 200 {
+		for i, row := 0, b.Extend(n); i < len(row); i++ {
+			row[i] = byte(n)
+		}
+	}
+	for n := range 200 {
+		if want := strings.Repeat(string([]byte{byte(n)}), n); b.At(n) != want {
+			t.Fatalf("row %d is %q", n, b.At(n))
+		}
 	}
 }
 

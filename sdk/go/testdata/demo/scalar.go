@@ -40,14 +40,14 @@ func quotient(a, b int64) int64 { return a / b }
 //weir:scalar upper_ascii(s STRING) STRING deterministic constant
 func upperASCII(s weir.Strings, out *weir.StringBuilder) {
 	for i := range s.Len() {
-		tail := out.Tail()
-		for _, c := range s.Bytes(i) {
+		text := s.Bytes(i)
+		upper := out.Extend(len(text))
+		for k, c := range text {
 			if 'a' <= c && c <= 'z' {
 				c -= 'a' - 'A'
 			}
-			tail = append(tail, c)
+			upper[k] = c
 		}
-		out.AppendTail(tail)
 	}
 }
 
