@@ -169,8 +169,6 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSort(spec), nil })
 	case *plan.Over:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return over(n) })
-	case *plan.Over:
-		return c.operator(n, inputs, func() (exec.Operator, error) { return over(n) })
 	case *plan.TemporalSort:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return temporalSort(n), nil })
 	case *plan.Rank:

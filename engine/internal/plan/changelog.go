@@ -64,8 +64,6 @@ func (d deriver) node(n Node) (Node, error) {
 		return n, n.check()
 	case *Over:
 		return n, n.check()
-	case *Over:
-		return n, n.check()
 	case *ToChangelog:
 		return n, n.check()
 	case *FromChangelog:
@@ -109,8 +107,6 @@ func derive(n Node) {
 	case *Sort:
 		n.derive(t)
 	case *TemporalSort:
-		n.derive(t)
-	case *Over:
 		n.derive(t)
 	case *Over:
 		n.derive(t)

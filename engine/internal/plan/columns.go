@@ -81,8 +81,6 @@ func prune(n Node, need []int) (Node, []int) {
 		return n.prune(need)
 	case *Over:
 		return n.prune(need)
-	case *Over:
-		return n.prune(need)
 	case *Rank:
 		return n.prune(need)
 	case *ToChangelog:

@@ -35,12 +35,6 @@ func placeExchanges(n Node) (Node, error) {
 		} else {
 			n.Input = onKeys(n.Input, n.Partition)
 		}
-	case *Over:
-		if len(n.Partition) == 0 {
-			n.Input = onOneShard(n.Input)
-		} else {
-			n.Input = onKeys(n.Input, n.Partition)
-		}
 	case *Limit:
 		n.Input = onOneShard(n.Input)
 	case *Sort:

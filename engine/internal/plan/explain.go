@@ -203,8 +203,6 @@ func subject(n Node) string {
 		return n.subject()
 	case *Over:
 		return n.subject()
-	case *Over:
-		return n.subject()
 	case *Normalize:
 		return "by " + columnList(n, n.Keys)
 	case *Materialize:
@@ -289,12 +287,6 @@ func details(n Node) []string {
 		add("by", orderText(n, n.Order)...)
 	case *TemporalSort:
 		add("by", orderText(n, n.Order)...)
-	case *Over:
-		add("by", orderText(n, n.Order)...)
-		add("computes", n.texts()...)
-		if n.Traits().Mode != 0 {
-			add("emits", n.how())
-		}
 	case *Over:
 		add("by", orderText(n, n.Order)...)
 		add("computes", n.texts()...)

@@ -187,10 +187,6 @@ func equalNodes(a, b Node) bool {
 		b, ok := b.(*Over)
 		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order) &&
 			slices.EqualFunc(a.Calls, b.Calls, func(x, y OverCall) bool { return x.same(&y) })
-	case *Over:
-		b, ok := b.(*Over)
-		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order) &&
-			slices.EqualFunc(a.Calls, b.Calls, func(x, y OverCall) bool { return x.same(&y) })
 	case *Expand:
 		b, ok := b.(*Expand)
 		return ok && slices.Equal(a.Keys, b.Keys) && slices.Equal(a.Forward, b.Forward) && slices.EqualFunc(a.Sets, b.Sets, slices.Equal)

@@ -40,8 +40,6 @@ func stateBound(n Node) string {
 		return n.stateBound()
 	case *Over:
 		return n.stateBound()
-	case *Over:
-		return n.stateBound()
 	case *Rank:
 		return n.stateBound()
 	case *Normalize:

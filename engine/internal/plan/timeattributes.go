@@ -67,13 +67,6 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 		if n.Time == sqltype.Rowtime && col == n.Order[0].Column {
 			return n.Time
 		}
-	case *Over:
-		if n.Time == sqltype.Proctime && col < n.Width() {
-			return timeAttribute(n.Input, col)
-		}
-		if n.Time == sqltype.Rowtime && col == n.Order[0].Column {
-			return n.Time
-		}
 	case *Rank:
 		if n.windowed() {
 			return windowTimeAttribute(n, col)

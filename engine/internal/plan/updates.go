@@ -47,8 +47,6 @@ func (w wanted) node(n Node, need bool) {
 		n.EmitUpdateBefore, inputs = need, n.Strategy != RankReplacing
 	case *Over:
 		n.EmitUpdateBefore, inputs = need, true
-	case *Over:
-		n.EmitUpdateBefore, inputs = need, true
 	case *WindowTable:
 		inputs = need || n.session()
 	case *TemporalJoin:
