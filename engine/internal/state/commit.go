@@ -56,6 +56,7 @@ func (d *DB) Commit(c Checkpoint, parts []*Part) error {
 		}
 	}
 	d.committed.Store(c.Epoch)
+	d.tidy(all)
 	for _, p := range pending {
 		d.spare.give(p)
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -45,6 +46,10 @@ type DB struct {
 	spare     chunkPool
 	committed atomic.Uint64         // the epoch of last
 	trouble   atomic.Pointer[error] // the last that Pebble had in the background
+	tidying   atomic.Bool
+	tidied    sync.WaitGroup
+	quit      context.CancelFunc // what goes on in the background
+	ctx       context.Context
 }
 
 // OpenDB opens the database of a directory, which it makes if there is none.
@@ -53,7 +58,9 @@ func OpenDB(dir string, opt DBOptions) (*DB, error) {
 	if d.fs == nil {
 		d.fs = DiskFS()
 	}
+	d.ctx, d.quit = context.WithCancel(context.Background())
 	if err := d.open(); err != nil {
+		d.quit()
 		if d.lock != nil {
 			err = errors.Join(err, d.lock.Close())
 		}
@@ -143,12 +150,16 @@ func (d *DB) beginAgain(names []string, manifest string) error {
 
 // Close ends the database. What is not committed is lost.
 func (d *DB) Close() error {
+	d.quit()
 	if d.failed.Load() != nil {
 		// Pebble may hold locks for ever, and may still write: no other may have the
 		// directory while this process lives.
 		return nil
 	}
-	err := d.try(d.pebble.Close)
+	err := d.try(func() error {
+		d.tidied.Wait()
+		return d.pebble.Close()
+	})
 	if d.failed.Load() == nil {
 		err = errors.Join(err, d.lock.Close())
 	}

@@ -62,6 +62,7 @@ func (d *DB) options() *pebble.Options {
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+		Cleaner:                     cleaner{},
 		EventListener: &pebble.EventListener{
 			BackgroundError: d.setTrouble,
 			// The reader, or the compaction, gets an error; that is enough.
@@ -103,3 +104,13 @@ func (l dbLogger) Fatalf(format string, args ...any) {
 	l.db.fail(fmt.Errorf(format, args...))
 	select {}
 }
+
+// cleaner removes files. By way of what it embeds Pebble believes that somebody wants to
+// see them, and does not keep old logs for use as new ones: those would take many times
+// what a small state does.
+type cleaner struct {
+	pebble.DeleteCleaner
+	keepsLogs
+}
+
+type keepsLogs struct{ pebble.ArchiveCleaner }
