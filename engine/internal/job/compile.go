@@ -190,6 +190,8 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 			return c.windowJoin(n, inputs)
 		case n.Interval != nil:
 			return c.intervalJoin(n, inputs)
+		case n.Snapshot != nil:
+			return c.snapshotJoin(n, inputs)
 		}
 		spec := op.JoinSpec{
 			Left:     joinSide(n.Left, n.LeftKeys, n.LeftAppendOnly, n.Upsert, n.LeftUnique),

@@ -228,7 +228,7 @@ func (n *Join) prune(need []int) Node {
 	out := &Join{
 		Kind: n.Kind, Left: exactly(n.Left, left), Right: exactly(n.Right, right),
 		LeftKeys: positions(n.LeftKeys, left), RightKeys: positions(n.RightKeys, right), NullSafe: n.NullSafe,
-		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Lookup: n.Lookup, Interval: n.Interval.moved(left, right),
+		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Lookup: n.Lookup, Snapshot: n.Snapshot, Interval: n.Interval.moved(left, right),
 		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
 	out.at, out.keep = n.at, n.keep

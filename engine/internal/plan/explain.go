@@ -259,6 +259,9 @@ func details(n Node) []string {
 		if len(n.LeftKeys) == 0 {
 			add("on", "no equality, every pair is tried")
 		}
+		if n.Snapshot != nil {
+			add("left rows wait until the right has loaded", n.Snapshot.text())
+		}
 		if n.Interval != nil {
 			add("within", n.Interval.text(n))
 		}

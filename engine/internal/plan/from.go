@@ -31,11 +31,16 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 		}
 		return b.named(n, tableRef{pos: t.At}, t.Alias)
 	case *parse.TableFunction:
+		if call, f := b.temporalCall(t); f != nil {
+			return b.versionsAt(call, f)
+		}
 		name := strings.ToUpper(t.Call.Name.String())
 		if kind, ok := windowKind(name); ok {
 			return b.windowFunction(t, kind)
 		}
 		switch name {
+		case snapshotName:
+			return nil, nil, errs.New(errs.Invalid, t.At, "SNAPSHOT is for the rows of a left side, which there is none of").WithHint("write FROM t JOIN LATERAL TABLE(SNAPSHOT(..)) AS s ON ..")
 		case "TO_CHANGELOG", "FROM_CHANGELOG":
 			return b.changelogTable(t, name)
 		}
@@ -252,12 +257,21 @@ func (b *binder) join(j *parse.Join) (Node, *scope, error) {
 // joinRight binds the right side of a join and its condition. left is the node of the
 // left side, whose columns ls names.
 func (b *binder) joinRight(left Node, ls *scope, j *parse.Join) (Node, *scope, error) {
+	if call, f := b.temporalCall(j.Right); f != nil {
+		return b.functionJoin(left, ls, j, call, f)
+	}
+	if t, ok := isSnapshot(j.Right); ok {
+		return b.snapshotJoin(left, ls, j, t)
+	}
 	if dependent(j.Right, ls.domain != nil) {
 		return b.lateralJoin(left, ls, j)
 	}
 	right, rs, err := b.from(j.Right)
 	if err != nil {
 		return nil, nil, err
+	}
+	if len(subqueries(j.On)) > 0 {
+		return b.joinWithSubqueries(left, right, ls, rs, j)
 	}
 	return b.pair(left, right, ls, rs, j)
 }

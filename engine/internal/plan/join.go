@@ -72,13 +72,17 @@ type Join struct {
 	// Lookup and Snapshot make it a join in which each left row is joined once, and never
 	// again.
 	Lookup   *Lookup
+	Snapshot *Snapshot
 	Lateness [2]int // by input: the hidden column plus one, or 0
 }
 
-// Op is "Join", or "IntervalJoin".
+// Op is "Join", "IntervalJoin" or "SnapshotJoin".
 func (n *Join) Op() string {
 	if n.Interval != nil {
 		return "IntervalJoin"
+	}
+	if n.Snapshot != nil {
+		return "SnapshotJoin"
 	}
 	return "Join"
 }
@@ -136,8 +140,11 @@ func (n *Join) selecting(cols []int) *Join {
 // derive sets what is known of the changelog.
 func (n *Join) derive(t *Traits) {
 	l, r := n.Left.Traits(), n.Right.Traits()
-	if n.byTime() {
+	switch {
+	case n.byTime():
 		defer func() { t.Mode = sqltype.AppendMode }()
+	case n.once():
+		defer func() { t.Mode = n.snapshotMode() }()
 	}
 	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), r.Mode.InsertOnly()
 	if t.Mode = n.mode(); n.Upsert {

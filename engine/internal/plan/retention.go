@@ -177,7 +177,7 @@ func forgets(n Node) int {
 			return 1
 		}
 	case *Join:
-		if !n.Windowed {
+		if !n.byTime() && !n.once() {
 			return 2
 		}
 	case *Normalize, *Materialize, *SetOperation:

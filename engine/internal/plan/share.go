@@ -197,7 +197,7 @@ func equalNodes(a, b Node) bool {
 		b, ok := b.(*Join)
 		return ok && a.Kind == b.Kind && slices.Equal(a.LeftKeys, b.LeftKeys) && slices.Equal(a.RightKeys, b.RightKeys) &&
 			slices.Equal(a.NullSafe, b.NullSafe) && slices.Equal(a.Output, b.Output) && equalConditions(a.Residual, b.Residual) &&
-			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Interval.equal(b.Interval) && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
+			a.Upsert == b.Upsert && a.Windowed == b.Windowed && a.Interval.equal(b.Interval) && a.Snapshot.equal(b.Snapshot) && a.Lateness == b.Lateness && slices.Equal(a.LeftUnique, b.LeftUnique) && slices.Equal(a.RightUnique, b.RightUnique)
 	case *LookupJoin:
 		return false // each asks for itself
 	case *TemporalJoin:

@@ -133,6 +133,9 @@ func (n *Join) stateBound() string {
 	if n.Windowed {
 		return "bounded by the rows of open windows"
 	}
+	if n.Snapshot != nil {
+		return n.snapshotBound()
+	}
 	if n.Interval != nil {
 		return n.Interval.stateBound()
 	}

@@ -47,7 +47,7 @@ func timeAttribute(n Node, col int) sqltype.TimeAttr {
 	case *LookupJoin:
 		return n.timeAttribute(col)
 	case *Join:
-		if n.Lookup != nil {
+		if n.once() {
 			return n.probeTime(col)
 		}
 		if n.Interval != nil {

@@ -94,7 +94,7 @@ func (p *upsertPath) join(n *Join, key []int) Node {
 	if n.byTime() {
 		return nil
 	}
-	if n.Kind != InnerJoin || n.Lookup != nil {
+	if n.Kind != InnerJoin || n.byTime() || n.once() {
 		return nil
 	}
 	for _, l := range n.Left.Traits().Keys {

@@ -136,7 +136,7 @@ func (c carrier) carry(n Node) (Node, int) {
 			last()
 		}
 	case *Join:
-		if m.Lookup == nil {
+		if !m.once() {
 			break
 		}
 		in, below := c.carry(m.Left)

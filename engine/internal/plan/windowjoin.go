@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -23,16 +24,7 @@ func findWindowJoins(roots []Node) {
 func findWindowJoin(n Node, conds []expr.Expr) {
 	switch n := n.(type) {
 	case *Calc:
-		below, _ := split(conds, func(e expr.Expr) bool {
-			return !slices.ContainsFunc(expr.Columns(e), func(c int) bool { return !expr.Deterministic(n.Exprs[c]) })
-		})
-		for i, c := range below {
-			below[i] = replace(c, n.Exprs)
-		}
-		if n.Filter != nil {
-			below = append(below, expr.Conjuncts(n.Filter)...)
-		}
-		findWindowJoin(n.Input, below)
+		findWindowJoin(n.Input, n.below(conds))
 		return
 	case *Join:
 		at := len(n.Left.Schema())
@@ -48,7 +40,7 @@ func findWindowJoin(n Node, conds []expr.Expr) {
 		}
 		findWindowJoin(n.Left, left)
 		findWindowJoin(n.Right, nil)
-		n.Windowed = n.matchesWindows(conds)
+		n.Windowed = n.Interval == nil && !n.once() && n.matchesWindows(conds)
 		return
 	}
 	for _, in := range n.Inputs() {
@@ -79,14 +71,17 @@ func (n *Join) matchesWindows(conds []expr.Expr) bool {
 	return equal(l.start, at+r.start) && equal(l.end, at+r.end)
 }
 
-func (n *Join) eventTime(int) (watermarks, lateness bool) {
-	event := n.Windowed && n.Windows.Attr == sqltype.Rowtime
+func (n *Join) eventTime(port int) (watermarks, lateness bool) {
+	if n.Snapshot != nil {
+		return port == 1 && (n.Snapshot.AtStart || n.Snapshot.Until != math.MaxInt64), false
+	}
+	event := n.Windowed && n.Windows.Attr == sqltype.Rowtime || n.Interval != nil && n.Interval.Attr == sqltype.Rowtime
 	return event, event
 }
 
 // setLateness makes room for the hidden column in the pair.
 func (n *Join) setLateness(port, column int) {
-	if !n.Windowed {
+	if !n.byTime() {
 		return
 	}
 	n.Lateness[port] = column + 1

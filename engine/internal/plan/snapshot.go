@@ -1,0 +1,220 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/sqltype"
+)
+
+// Snapshot makes a Join one with a table as it is: each left row is joined once, with what
+// the right side has at that moment, and its result is never revised. Until the right side
+// has loaded, left rows wait.
+//
+// It has loaded when its event time reaches Until, and in any case when it ends.
+type Snapshot struct {
+	// Until is in milliseconds, as the event time of the right side; math.MaxInt64 waits
+	// for the end. AtStart waits for the time at which the query begins.
+	Until   int64
+	AtStart bool
+}
+
+const snapshotName = "SNAPSHOT"
+
+// isSnapshot reports whether a table in FROM is SNAPSHOT(..).
+func isSnapshot(t parse.TableExpr) (*parse.TableFunction, bool) {
+	f, ok := t.(*parse.TableFunction)
+	return f, ok && strings.EqualFold(f.Call.Name.String(), snapshotName)
+}
+
+// snapshotJoin binds a join with LATERAL TABLE(SNAPSHOT(input => TABLE t, ..)).
+func (b *binder) snapshotJoin(left Node, ls *scope, j *parse.Join, t *parse.TableFunction) (Node, *scope, error) {
+	if j.Kind == parse.RightJoin || j.Kind == parse.FullJoin {
+		return nil, nil, errs.New(errs.Invalid, j.At, "%s with %s would have rows of the right side that no left row asks for", j.Kind, snapshotName).
+			WithHint("write JOIN or LEFT JOIN")
+	}
+	if !t.Lateral {
+		return nil, nil, errs.New(errs.Invalid, t.At, "%s depends on when the rows of the left side come", snapshotName).
+			WithHint("write JOIN LATERAL TABLE(%s(..)) AS s ON ..", snapshotName)
+	}
+	a := &snapshotArgs{b: b, call: t, condition: "compile_time"}
+	if err := a.read(); err != nil {
+		return nil, nil, err
+	}
+	s, err := a.snapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	right, rs, err := b.named(a.input, tableRef{pos: t.At}, t.Alias)
+	if err != nil {
+		return nil, nil, err
+	}
+	n, both, err := b.pair(left, right, ls, rs, j)
+	if err != nil {
+		return nil, nil, err
+	}
+	join := joinBelow(n)
+	join.Snapshot, join.Interval = s, nil
+	return n, both, nil
+}
+
+// snapshotArgs are the arguments of SNAPSHOT.
+type snapshotArgs struct {
+	b         *binder
+	call      *parse.TableFunction
+	input     Node
+	condition string
+	at        errs.Position // of the condition
+	time      *int64        // in milliseconds since 1970
+	timeAt    errs.Position
+}
+
+var snapshotArgNames = [...]string{"input", "load_completed_condition", "load_completed_time"}
+
+func (a *snapshotArgs) read() error {
+	a.at = a.call.At
+	given := map[string]bool{}
+	for i, arg := range a.call.Call.Args {
+		if i >= len(snapshotArgNames) {
+			return errs.New(errs.Invalid, arg.Pos(), "%s takes %s", snapshotName, list(snapshotArgNames[:]))
+		}
+		which := snapshotArgNames[i]
+		if named, ok := arg.(*parse.NamedArg); ok {
+			which, arg = strings.ToLower(named.Name.Value), named.Value
+			if which == "load_completed_idle_timeout" || which == "state_ttl" {
+				return unsupported(named.At, "%s of %s is", which, snapshotName)
+			}
+			if !slices.Contains(snapshotArgNames[:], which) {
+				return hintNames(errs.New(errs.NotFound, named.At, "%s has no argument %q", snapshotName, named.Name.Value), which, snapshotArgNames[:], "the arguments are")
+			}
+		}
+		if given[which] {
+			return errs.New(errs.Invalid, arg.Pos(), "%s is given %s twice", snapshotName, which)
+		}
+		given[which] = true
+		if err := a.set(which, arg); err != nil {
+			return err
+		}
+	}
+	if a.input == nil {
+		return errs.New(errs.Invalid, a.call.At, "%s has no input", snapshotName).WithHint("write %s(input => TABLE t)", snapshotName)
+	}
+	return nil
+}
+
+func (a *snapshotArgs) set(which string, arg parse.Expr) (err error) {
+	if which == "input" {
+		if q, ok := arg.(*parse.Subquery); ok {
+			arg = &parse.TableArg{Place: q.Place, Table: &parse.DerivedTable{Place: q.Place, Query: q.Query}}
+		}
+		t, ok := arg.(*parse.TableArg)
+		if !ok || len(t.PartitionBy)+len(t.OrderBy) > 0 {
+			return errs.New(errs.Type, arg.Pos(), "the input of %s is not a table alone", snapshotName).WithHint("write input => TABLE t")
+		}
+		a.input, _, err = a.b.from(t.Table)
+		return err
+	}
+	e, err := a.b.constant(arg, which)
+	if err != nil {
+		return err
+	}
+	lit, ok := simplifier{a.b.session.Options.TimeZone}.expr(e).(*expr.Literal)
+	switch {
+	case which == "load_completed_condition":
+		a.condition = ""
+		if ok {
+			a.condition, _ = lit.Value.(string)
+		}
+		a.at = arg.Pos()
+		if a.condition = strings.ToLower(a.condition); a.condition != "compile_time" && a.condition != "user_time" {
+			return errs.New(errs.Invalid, arg.Pos(), "load_completed_condition is 'compile_time' or 'user_time'")
+		}
+	case !ok || lit.T.ID != sqltype.TimestampLTZ || lit.Value == nil:
+		return errs.New(errs.Type, arg.Pos(), "load_completed_time is not a constant TIMESTAMP_LTZ, but %s", e.Type().Optional()).
+			WithHint("write CAST(TIMESTAMP '2020-01-01 00:00:00' AS TIMESTAMP_LTZ(3))")
+	default:
+		ms := lit.Value.(int64) * int64(lit.T.Unit()) / int64(time.Millisecond)
+		a.time, a.timeAt = &ms, arg.Pos()
+	}
+	return nil
+}
+
+// snapshot is what the arguments say of when the input has loaded.
+func (a *snapshotArgs) snapshot() (*Snapshot, error) {
+	user := a.condition == "user_time"
+	switch {
+	case user && a.time == nil:
+		return nil, errs.New(errs.Invalid, a.at, "load_completed_condition => 'user_time' needs load_completed_time")
+	case !user && a.time != nil:
+		return nil, errs.New(errs.Invalid, a.timeAt, "load_completed_time is for load_completed_condition => 'user_time'")
+	}
+	col := slices.IndexFunc(upTo(len(a.input.Schema())), func(c int) bool { return timeAttribute(a.input, c) == sqltype.Rowtime })
+	switch {
+	case col >= 0 && user:
+		return &Snapshot{Until: a.b.eventTime(*a.time, a.input.Schema()[col].Type)}, nil
+	case col >= 0:
+		return &Snapshot{Until: math.MaxInt64, AtStart: true}, nil
+	case !bounded(a.input):
+		return nil, errs.New(errs.Invalid, a.call.At, "%s does not know when its input has loaded, which has no event time and no end", snapshotName).
+			WithHint("declare WATERMARK FOR a column of the table")
+	}
+	return &Snapshot{Until: math.MaxInt64}, nil
+}
+
+// eventTime is a point in time as columns of a type have it: a TIMESTAMP has the clock of
+// the session's zone.
+func (b *binder) eventTime(ms int64, t sqltype.Type) int64 {
+	if t.ID == sqltype.TimestampLTZ {
+		return ms
+	}
+	_, offset := time.UnixMilli(ms).In(b.session.Options.TimeZone).Zone()
+	return ms + int64(offset)*1000
+}
+
+// text says when the right side has loaded.
+func (s *Snapshot) text() string {
+	switch {
+	case s.AtStart:
+		return "it is as far as the time at which the query starts, or ends"
+	case s.Until == math.MaxInt64:
+		return "it ends"
+	}
+	return fmt.Sprintf("it is as far as %s, or ends", time.UnixMilli(s.Until).UTC().Format("2006-01-02 15:04:05.999"))
+}
+
+// equal reports whether two joins wait for the same.
+func (s *Snapshot) equal(t *Snapshot) bool { return s == t || s != nil && t != nil && *s == *t }
+
+// once reports whether each left row is joined once, so that its result stays.
+func (n *Join) once() bool { return n.Lookup != nil || n.Snapshot != nil }
+
+// snapshotMode says which changes leave a join of rows that are joined once: only the left
+// side's.
+func (n *Join) snapshotMode() sqltype.ChangelogMode {
+	m := sqltype.AppendMode
+	if !n.Left.Traits().Mode.InsertOnly() {
+		m = m.With(remove)
+	}
+	return m
+}
+
+// snapshotBound says what the state of the join is bounded by.
+func (n *Join) snapshotBound() string {
+	what := []string{liveRows(n.Right) + " of the right"}
+	grows := !finite(n.Right)
+	waits := "those of the left that wait for it to load"
+	if !n.Left.Traits().Mode.InsertOnly() {
+		waits, grows = "what was emitted for "+liveRows(n.Left)+" of the left", grows || !finite(n.Left)
+	}
+	what = append(what, waits)
+	if grows {
+		return "grows with " + list(what)
+	}
+	return bounds(what)
+}
