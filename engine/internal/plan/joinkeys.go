@@ -45,6 +45,7 @@ func (n *Join) pushDown(conds []expr.Expr) Node {
 			}
 		}
 	}
+	rest = n.Interval.without(n, rest)
 	k := &joinKeys{join: n, at: at, left: columns(n.Left), right: columns(n.Right)}
 	rest = slices.DeleteFunc(rest, k.add)
 	var moreLeft, moreRight []expr.Expr

@@ -228,7 +228,6 @@ func (*Values) Op() string      { return "Values" }
 func (*Calc) Op() string        { return "Calc" }
 func (*Union) Op() string       { return "Union" }
 func (*Aggregate) Op() string   { return "Aggregate" }
-func (*Join) Op() string        { return "Join" }
 func (*Limit) Op() string       { return "Limit" }
 func (*Exchange) Op() string    { return "Exchange" }
 func (*Normalize) Op() string   { return "Normalize" }
