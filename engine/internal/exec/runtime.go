@@ -30,8 +30,8 @@ type Runtime struct {
 	late         func(rows, retractions int64)
 	setIdle      func(idle bool)
 	split        func() *Split
-}
 	figures      *figures
+}
 
 // Late is the name of the side output that takes rows which are late.
 const Late = "late"
