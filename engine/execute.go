@@ -18,6 +18,11 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 	if control, ok := stmt.(*parse.JobControl); ok {
 		return e.controlJob(ctx, control)
 	}
+	if create, ok := stmt.(*parse.CreateFunction); ok {
+		if m := plan.LoadModule(ctx, create, e.session); m != nil {
+			defer func() { _ = m.Close() }() // after the unlocking below
+		}
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {

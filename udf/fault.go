@@ -98,6 +98,8 @@ func (i *Instance) fault(name string, err error) error {
 	case i.mem.refused && f.Cause == Trapped:
 		f.Cause = Memory
 		f.Reason += fmt.Sprintf(", after it was refused more than %d bytes of memory", i.module.limits.Memory)
+	case f.Cause == Trapped && i.mem.size > uint64(i.module.limits.Memory/2): // the runtime tells nobody that it refused some
+		f.Reason += fmt.Sprintf("; of %d bytes of memory it had %d", i.module.limits.Memory, i.mem.size)
 	}
 	return i.end(f)
 }

@@ -118,7 +118,7 @@ func TestAggregateWithViews(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := i.Merge(context.Background(), &udf.Call{}, &udf.States{Views: [][]byte{[]byte("m"), nil}}, []uint32{5, 6}, s); err != nil {
+		if err := i.Merge(context.Background(), &udf.Call{}, &udf.States{Views: [][]byte{[]byte(",m"), nil}}, []uint32{5, 6}, s); err != nil {
 			t.Fatal(err)
 		}
 		want[5] = append(want[5], "m")

@@ -26,6 +26,22 @@ func CreateFunction(ctx context.Context, stmt *parse.CreateFunction, s *catalog.
 	return s.CreateFunction(f, stmt.Name, on, !stmt.HasParams)
 }
 
+// LoadModule loads the module that a CREATE FUNCTION names, if it can, so that the statement
+// finds it loaded: to compile takes long, and no session may be locked meanwhile. What is
+// wrong with the statement is for CreateFunction to say. The caller closes the module after
+// that.
+func LoadModule(ctx context.Context, stmt *parse.CreateFunction, s *catalog.Session) *udf.Module {
+	d := &functionDefinition{b: &binder{ctx: ctx, session: s}, stmt: stmt}
+	if d.file() != nil || d.limits() != nil {
+		return nil
+	}
+	m, err := d.load(ctx, s.Catalog().Modules())
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
 // RestoreFunction executes a CREATE FUNCTION that was executed before. The file may be
 // gone or another one since: the function is there all the same, and says so when it is
 // called.

@@ -371,17 +371,15 @@ WEIR_UPGRADE(avg2) {
 
 WEIR_AGGREGATE_VIEWS(str_agg, 1, "s STRING -> STRING", WEIR_DETERMINISTIC WEIR_MERGES)
 
-static void join(weir_view *to, const void *bytes, uint32_t n) {
-  if (to->len) weir_view_put(to, ",", 1);
-  weir_view_put(to, bytes, n);
-}
-
+// A state has a comma before each value, so that one of empty texts is not empty.
 WEIR_UPDATE(str_agg) {
   const weir_strs s = STR(0);
   const uint32_t *group = GROUP();
   ROWS_OF(i, IN(0)) {
     weir_str v = weir_get(s, i);
-    join(VIEWS() + group[i], v.p, v.n);
+    weir_view *state = VIEWS() + group[i];
+    weir_view_put(state, ",", 1);
+    weir_view_put(state, v.p, v.n);
   }
   return WEIR_OK;
 }
@@ -389,8 +387,7 @@ WEIR_UPDATE(str_agg) {
 WEIR_MERGE(str_agg) {
   const weir_view *other = OTHER_VIEWS();
   const uint32_t *group = GROUP();
-  for (uint32_t i = 0; i < rows; i++)
-    if (other[i].len) join(VIEWS() + group[i], WEIR_AT(void, other[i].ptr), other[i].len);
+  for (uint32_t i = 0; i < rows; i++) weir_view_put(VIEWS() + group[i], WEIR_AT(void, other[i].ptr), other[i].len);
   return WEIR_OK;
 }
 
@@ -402,7 +399,7 @@ WEIR_FINISH(str_agg) {
       weir_next_null(&out);
       continue;
     }
-    weir_put(&out, WEIR_AT(void, state[g].ptr), state[g].len);
+    weir_put(&out, WEIR_AT(uint8_t, state[g].ptr) + 1, state[g].len - 1);
     weir_next(&out);
   }
   return WEIR_OK;

@@ -22,6 +22,9 @@ func (k *checker) shapes() {
 	}
 	defer want.release()
 	k.cost = k.fn.Metrics().Fuel / max(1, k.fn.Metrics().Rows)
+	for _, v := range append(append([]*vector.Vector{}, k.base...), want.columns...) {
+		k.bytes += v.Size()
+	}
 	k.try("replay", func() (string, error) { // the same seed and time: the same result, deterministic or not
 		return k.compare(want, "a second fresh instance gave another result for the same batch, seed and time: ", &udf.Call{Args: k.base, Rows: k.rows})
 	})
@@ -188,10 +191,12 @@ func (k *checker) constants() (string, error) {
 }
 
 // big tries more rows than one call takes and, where that is beyond the function's
-// limits, as many as the engine sends in one batch.
+// limits, as many as the engine sends in one batch; of rows that take much memory, as many
+// as arguments and results of a quarter of the function's.
 func (k *checker) big() (string, error) {
 	wrong, err := "", error(nil)
-	for _, n := range []int{bigRows, vector.Target} {
+	fit := int(k.fn.Module().Limits().Memory) / 4 / max(1, k.bytes/k.rows)
+	for _, n := range []int{bigRows, min(vector.Target, max(fit, k.rows))} {
 		if n > vector.Target && k.cost > maxFuel/bigRows {
 			continue // it would take too long
 		}

@@ -88,6 +88,7 @@ type checker struct {
 	rows    int              // of base
 	refused int
 	cost    int64 // fuel a row
+	bytes   int   // of base and what the function makes of it
 }
 
 func newChecker(ctx context.Context, f *udf.Function, p *vector.Pool, o Options) *checker {
