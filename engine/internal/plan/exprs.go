@@ -160,8 +160,15 @@ func (x *exprBinder) column(e *parse.ColumnRef) (expr.Expr, error) {
 		return field, path
 	}
 	if d := x.scope.domain; d != nil {
-		if c, outside := d.column(x, e); outside == nil {
-			return c, nil
+		c, outside := d.column(x, e)
+		if outside == nil || len(e.Name) > 1 && len(d.outer.match(e.Name[:len(e.Name)-1])) > 0 {
+			return c, outside
+		}
+	}
+	if x.scope.ungrouped != nil {
+		if c, known := x.scope.ungrouped.resolve(e.Name); known == nil {
+			return nil, errs.New(errs.Invalid, e.At, "column %q is neither grouped nor aggregated, in %s", c.Name, x.clause).
+				WithHint("add it to GROUP BY, or aggregate it: MAX(%s)", c.Name)
 		}
 	}
 	if len(e.Name) == 1 && x.aliases[e.Name[0].Value] {

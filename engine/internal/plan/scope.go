@@ -17,7 +17,9 @@ type scope struct {
 	tables []tableRef
 	using  []int        // columns of JOIN ... USING, which * lists first
 	window *groupWindow // of GROUP BY, or nil
-	domain *domain      // what the first columns are, in a query that depends on rows around it
+	// ungrouped are the columns of FROM, of which an aggregation has its keys here.
+	ungrouped *scope
+	domain    *domain // what the first columns are, in a query that depends on rows around it
 }
 
 // field is a column of a scope.

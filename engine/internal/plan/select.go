@@ -27,6 +27,9 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	outer, asked := b.ttl, b.lookups
 	b.ttl, b.lookups = hints, lookupHints(s)
 	defer func() { b.ttl, b.lookups = outer, asked }()
+	if b.domain == nil && b.groupsFirst(s, order) {
+		return b.groupedBelow(s, order)
+	}
 	in, sc, err := b.source(s)
 	if err != nil {
 		return ordered{}, err
@@ -43,6 +46,12 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if in, sc, err = b.groupWindow(in, sc, s); err != nil {
 		return ordered{}, err
 	}
+	return b.list(s, order, in, sc, values, from)
+}
+
+// list binds the list of a SELECT over the rows of in, which sc names, and what follows
+// WHERE. values are those of the subqueries.
+func (b *binder) list(s *parse.Select, order []parse.OrderItem, in Node, sc *scope, values map[parse.Expr]expr.Expr, from Node) (ordered, error) {
 	around := b.domain.columns()
 	g, ov := &grouping{input: in, scope: sc, values: values, keys: around}, &overs{windows: s.Windows}
 	items, err := b.items(s, sc, g, ov)
@@ -58,7 +67,7 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	}
 	if len(values) > 0 && (s.Grouped || len(g.aggs) > 0) {
 		for e := range values {
-			return ordered{}, unsupported(e.Pos(), "a subquery in the SELECT list of an aggregation is").WithHint("put the aggregation in a query in FROM")
+			return ordered{}, unsupported(e.Pos(), "a subquery in the SELECT list of an aggregation, in a subquery that depends on rows around it, is").WithHint("put the aggregation in a query in FROM")
 		}
 	}
 	if s.Grouped {
@@ -74,7 +83,7 @@ func (b *binder) selectBlock(s *parse.Select, order []parse.OrderItem) (ordered,
 	if err != nil {
 		return ordered{}, err
 	}
-	x := &exprBinder{b: b, scope: sc, clause: "ORDER BY", aggs: g, overs: ov}
+	x := &exprBinder{b: b, scope: sc, clause: "ORDER BY", aggs: g, overs: ov, values: values}
 	items, keys, err := x.orderBy(order, items)
 	if err != nil {
 		return ordered{}, err

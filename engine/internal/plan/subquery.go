@@ -63,6 +63,63 @@ func (b *binder) where(n Node, sc *scope, s *parse.Select, outer *scope) (Node, 
 	return n, correlated, nil
 }
 
+// joinWithSubqueries is a join whose condition has some. For pairs alone they are as good
+// as in WHERE; a side that is padded is filtered before.
+func (b *binder) joinWithSubqueries(left, right Node, ls, rs *scope, j *parse.Join) (Node, *scope, error) {
+	var plain, others []parse.Expr
+	for _, c := range conjuncts(j.On) {
+		if len(subqueries(c)) == 0 {
+			plain = append(plain, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	rest := *j
+	rest.On = nil
+	for i, c := range plain {
+		if rest.On = c; i > 0 {
+			rest.On = &parse.Logic{Place: j.Place, Op: parse.And, Args: plain}
+		}
+	}
+	filter := func(n Node, sc *scope) (Node, error) {
+		width := len(n.Schema())
+		for _, c := range others {
+			var err error
+			if n, sc, err = b.subqueryCondition(n, sc, c, nil); err != nil {
+				return nil, err
+			}
+		}
+		if len(n.Schema()) > width {
+			n = newProjection(n, upTo(width))
+		}
+		return n, nil
+	}
+	var err error
+	switch j.Kind {
+	case parse.LeftJoin:
+		right, err = filter(right, rs)
+	case parse.RightJoin:
+		left, err = filter(left, ls)
+	case parse.FullJoin:
+		err = unsupported(others[0].Pos(), "a subquery in the condition of %s is", j.Kind)
+	default:
+		n, both, err := b.pair(left, right, ls, rs, &rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		n, err = filter(n, both)
+		return n, both, err
+	}
+	if errs.CodeOf(err) == errs.NotFound {
+		err = unsupported(others[0].Pos(), "a subquery in the condition of %s that reads columns of the side that is kept is", j.Kind).
+			WithHint("compute it as a column of a query in FROM")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return b.pair(left, right, ls, rs, &rest)
+}
+
 // conjuncts are the parts of a condition that all have to be TRUE.
 func conjuncts(e parse.Expr) []parse.Expr {
 	l, ok := e.(*parse.Logic)

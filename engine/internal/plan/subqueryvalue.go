@@ -18,48 +18,79 @@ import (
 func subqueries(es ...parse.Expr) []parse.Expr {
 	var out []parse.Expr
 	for _, e := range es {
+		out = append(out, subqueries(parts(e)...)...)
 		switch e := e.(type) {
-		case *parse.Subquery, *parse.Exists:
+		case *parse.Subquery, *parse.Exists, *parse.Quantified:
 			out = append(out, e)
-		case *parse.Quantified:
-			out = append(append(out, subqueries(e.Arg)...), e)
 		case *parse.In:
-			out = append(out, subqueries(append(slices.Clone(e.List), e.Arg)...)...)
 			if e.Query != nil {
 				out = append(out, e)
 			}
-		case *parse.Unary:
-			out = append(out, subqueries(e.Arg)...)
-		case *parse.Binary:
-			out = append(out, subqueries(e.Left, e.Right)...)
-		case *parse.Logic:
-			out = append(out, subqueries(e.Args...)...)
-		case *parse.Test:
-			out = append(out, subqueries(e.Arg)...)
-		case *parse.Between:
-			out = append(out, subqueries(e.Arg, e.Low, e.High)...)
-		case *parse.Match:
-			out = append(out, subqueries(e.Arg, e.Pattern)...)
-		case *parse.Case:
-			out = append(out, subqueries(e.Operand, e.Else)...)
-			for _, w := range e.Whens {
-				out = append(out, subqueries(w.Cond, w.Then)...)
-			}
-		case *parse.Cast:
-			out = append(out, subqueries(e.Arg)...)
-		case *parse.Call:
-			out = append(out, subqueries(e.Args...)...)
-		case *parse.Row:
-			out = append(out, subqueries(e.Items...)...)
 		}
 	}
 	return out
+}
+
+// parts are the expressions that an expression is made of.
+func parts(e parse.Expr) []parse.Expr {
+	switch e := e.(type) {
+	case *parse.Quantified:
+		return []parse.Expr{e.Arg}
+	case *parse.In:
+		return append(slices.Clone(e.List), e.Arg)
+	case *parse.Unary:
+		return []parse.Expr{e.Arg}
+	case *parse.Binary:
+		return []parse.Expr{e.Left, e.Right}
+	case *parse.Logic:
+		return e.Args
+	case *parse.Test:
+		return []parse.Expr{e.Arg}
+	case *parse.Between:
+		return []parse.Expr{e.Arg, e.Low, e.High}
+	case *parse.Match:
+		return []parse.Expr{e.Arg, e.Pattern}
+	case *parse.Case:
+		out := []parse.Expr{e.Operand}
+		for _, w := range e.Whens {
+			out = append(out, w.Cond, w.Then)
+		}
+		return append(out, e.Else)
+	case *parse.Cast:
+		return []parse.Expr{e.Arg}
+	case *parse.Call:
+		out := append(slices.Clone(e.Args), e.Filter)
+		if e.Over != nil {
+			out = append(out, e.Over.PartitionBy...)
+			for _, o := range e.Over.OrderBy {
+				out = append(out, o.Expr)
+			}
+		}
+		return out
+	case *parse.Row:
+		return e.Items
+	case *parse.Array:
+		return e.Items
+	case *parse.Map:
+		return append(slices.Clone(e.Keys), e.Values...)
+	case *parse.Index:
+		return []parse.Expr{e.Arg, e.Index}
+	case *parse.FieldRef:
+		return []parse.Expr{e.Arg}
+	}
+	return nil
 }
 
 // subqueryValues adds to n what the subqueries in the expressions need, and returns
 // the value of each. The columns that it adds are in the scope, hidden.
 func (b *binder) subqueryValues(n Node, sc *scope, es ...parse.Expr) (Node, *scope, map[parse.Expr]expr.Expr, error) {
 	values := map[parse.Expr]expr.Expr{}
+	n, sc, err := b.addValues(n, sc, values, es...)
+	return n, sc, values, err
+}
+
+// addValues is subqueryValues beside values of other expressions.
+func (b *binder) addValues(n Node, sc *scope, values map[parse.Expr]expr.Expr, es ...parse.Expr) (Node, *scope, error) {
 	for _, e := range subqueries(es...) {
 		var err error
 		switch e := e.(type) {
@@ -77,10 +108,10 @@ func (b *binder) subqueryValues(n Node, sc *scope, es ...parse.Expr) (Node, *sco
 			}
 		}
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, err
 		}
 	}
-	return n, sc, values, nil
+	return n, sc, nil
 }
 
 // selectValues is subqueryValues for the list of a SELECT.
