@@ -52,8 +52,11 @@ type WindowAggregate struct {
 	slices  *state.Slices // of HOP that is shared: by the end of a slice
 	fired   firedEnd      // of HOP that is shared
 
-	parts   []windowPart
-	places  map[partKey]int
+	parts windowParts
+	// holds says that accumulators look at all groups of an epoch; only is the key of the
+	// only group, if there is one.
+	holds   bool
+	only    *rowkey.Keys
 	touched map[int64]bool // windows whose distinct values changed in this epoch
 
 	slots  []state.Slot
@@ -64,17 +67,6 @@ type WindowAggregate struct {
 	live   []bool
 	images images
 	dst    []state.Slot
-}
-
-// windowPart is the rows of a batch that go to one slice or window.
-type windowPart struct {
-	partKey
-	rows []int32
-}
-
-type partKey struct {
-	at    int64
-	slice bool
 }
 
 // NewWindowAggregate returns a WindowAggregate. It fails for expressions that cannot be
@@ -99,10 +91,17 @@ func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
 		}
 		w.calls = append(w.calls, c)
 	}
+	w.holds = spec.Updating
+	_ = w.plan.each(func(a accumulator) error {
+		_, custom := a.(*goAggregate)
+		w.holds = w.holds || custom
+		return nil
+	})
 	kind := spec.Window.Assigner.Kind
 	w.shared = !w.attached() && (kind == window.Hop || kind == window.Cumulate) && w.plan.mergeable()
 	w.images = newImages(w.plan.columns)
-	w.places, w.touched = map[partKey]int{}, map[int64]bool{}
+	w.touched = map[int64]bool{}
+	w.parts = windowParts{in: &w.in, shared: w.shared, hops: w.hops(), fired: &w.fired, places: map[partKey]int{}}
 	return w, nil
 }
 
@@ -114,6 +113,11 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	w.in.rt = rt
 	if err := w.plan.open(rt.Functions); err != nil {
 		return err
+	}
+	if len(w.keys) == 0 && !w.spec.Updating && len(w.plan.multisets)+len(w.plan.logs) == 0 {
+		none := vector.NewBatch(1, nil, nil)
+		w.only = w.enc.Encode(none, nil)
+		none.Release()
 	}
 	w.windows = rt.State.Slices("windows", w.layout, w.plan.columns)
 	for i, d := range w.plan.distincts {
@@ -146,128 +150,22 @@ func (w *WindowAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	if !w.spec.Updating && b.Kinds() != nil && slices.ContainsFunc(b.Kinds(), func(k vector.RowKind) bool { return !k.Adds() }) {
 		return errs.New(errs.Internal, errs.Position{}, "a row is taken away from a window that was planned for append-only input")
 	}
-	switch {
-	case w.attached():
-		w.splitAttached(b)
-	case w.hops():
-		w.splitSlices(b)
-	default:
-		w.splitWindows(b)
-	}
+	parts := w.parts.split(b)
 	if err := w.in.refuse(b); err != nil {
 		return err
 	}
-	slices.SortFunc(w.parts, func(a, b windowPart) int { return int(min(max(a.at-b.at, -1), 1)) })
-	for _, p := range w.parts {
+	for _, p := range parts {
 		if err := w.fold(b, p); err != nil {
 			return err
 		}
 	}
-	w.parts = w.parts[:0]
-	clear(w.places)
 	return nil
-}
-
-// to adds a row to a part.
-func (w *WindowAggregate) to(key partKey, row int) {
-	if n := len(w.parts); n > 0 && w.parts[n-1].partKey == key {
-		w.parts[n-1].rows = append(w.parts[n-1].rows, int32(row))
-		return
-	}
-	i, ok := w.places[key]
-	if !ok {
-		i = len(w.parts)
-		if i < cap(w.parts) {
-			w.parts = w.parts[:i+1]
-			w.parts[i] = windowPart{key, w.parts[i].rows[:0]}
-		} else {
-			w.parts = append(w.parts, windowPart{partKey: key})
-		}
-		w.places[key] = i
-	}
-	w.parts[i].rows = append(w.parts[i].rows, int32(row))
-}
-
-// splitAttached takes rows that have windows.
-func (w *WindowAggregate) splitAttached(b *vector.Batch) {
-	start, end := vector.Values[int64](b.Col(w.spec.Window.Start)), vector.Values[int64](b.Col(w.spec.Window.End))
-	column, floor := w.in.before(b)
-	for i := range b.Len() {
-		at := floor
-		if column != nil {
-			at = max(at, column[i])
-		}
-		if w.in.over(end[i], exec.Watermark(at)) {
-			w.in.refused.add(i, window.Span{Start: start[i], End: end[i]})
-			continue
-		}
-		w.to(partKey{at: end[i]}, i)
-	}
-}
-
-// splitWindows gives each row to its windows or, where each window is merged into the
-// next, to the first of them that takes it.
-func (w *WindowAggregate) splitWindows(b *vector.Batch) {
-	a, null := w.in.Assigner, b.Col(w.spec.Window.Time)
-	column, floor := w.in.before(b)
-	for i, t := range w.in.local(b) {
-		if null.IsNull(i) {
-			continue
-		}
-		at := floor
-		if column != nil {
-			at = max(at, column[i])
-		}
-		for s, ok := a.First(t); ok; s, ok = a.Next(s, t) {
-			if w.in.over(s.End, exec.Watermark(at)) {
-				w.in.refused.add(i, s)
-				continue
-			}
-			w.to(partKey{at: s.End}, i)
-			if w.shared {
-				break
-			}
-		}
-	}
-}
-
-// splitSlices gives each row to its slice. A slice counts in all windows that it is in
-// and that have not fired, so a row that some of these refuse goes to each of the others
-// for itself.
-func (w *WindowAggregate) splitSlices(b *vector.Batch) {
-	a, null, size := w.in.Assigner, b.Col(w.spec.Window.Time), w.in.Assigner.Slice()
-	column, floor := w.in.before(b)
-	for i, t := range w.in.local(b) {
-		if null.IsNull(i) {
-			continue
-		}
-		at := floor
-		if column != nil {
-			at = max(at, column[i])
-		}
-		s, ok := a.First(t)
-		whole := true
-		for ; ok && w.in.over(s.End, exec.Watermark(at)); s, ok = a.Next(s, t) {
-			w.in.refused.add(i, s)
-			whole = whole && s.End <= w.fired.end
-		}
-		if !ok {
-			continue
-		}
-		if whole && s.End > w.fired.end {
-			w.to(partKey{window.Floor(t, size, a.Offset) + size, true}, i)
-			continue
-		}
-		for ; ok; s, ok = a.Next(s, t) {
-			w.to(partKey{at: s.End}, i)
-		}
-	}
 }
 
 // fold adds a part of b to the groups of its slice or window.
 func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 	p := w.in.rt.Pool
-	if len(part.rows) < b.Len() {
+	if !part.all && len(part.rows) < b.Len() {
 		b = b.Take(p, part.rows)
 		defer b.Release()
 	}
@@ -280,11 +178,10 @@ func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 		return err
 	}
 	w.slots = resize(w.slots, b.Len())
-	encoded := w.enc.Encode(b, w.keys)
-	if err := groups.Resolve(encoded, true, w.slots); err != nil {
+	encoded, err := w.resolve(groups, b)
+	if err != nil {
 		return err
 	}
-	w.hold(groups, w.slots)
 	weights := w.weights(b)
 	countRows(state.Col[int64](groups, colRows), w.slots, weights)
 
@@ -322,8 +219,33 @@ func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 	return w.plan.each(func(a accumulator) error { return a.settle(groups, groups.Held()) })
 }
 
-// hold keeps entries in their slots until the epoch ends, and notes that they change.
-func (w *WindowAggregate) hold(groups *state.Values, slots []state.Slot) {
+// resolve finds the groups of the rows of b, and notes that they change.
+func (w *WindowAggregate) resolve(groups *state.Values, b *vector.Batch) (*rowkey.Keys, error) {
+	if w.only == nil {
+		encoded := w.enc.Encode(b, w.keys)
+		err := groups.Resolve(encoded, true, w.slots)
+		if err == nil {
+			w.touch(groups, w.slots)
+		}
+		return encoded, err
+	}
+	err := groups.Resolve(w.only, true, w.slots[:1])
+	if err == nil {
+		w.touch(groups, w.slots[:1])
+		for i := range w.slots {
+			w.slots[i] = w.slots[0]
+		}
+	}
+	return w.only, err
+}
+
+// touch notes that entries change. They keep their slots until the epoch ends if an
+// accumulator asks for that.
+func (w *WindowAggregate) touch(groups *state.Values, slots []state.Slot) {
+	if !w.holds {
+		groups.Dirty(slots)
+		return
+	}
 	w.fresh = groups.Hold(slots, w.fresh[:0])
 	w.first = gather(w.first, slots, w.fresh)
 	groups.Dirty(w.first)
@@ -485,7 +407,7 @@ func (w *WindowAggregate) merge(into *state.Values, table *state.Slices, at int6
 		if err != nil {
 			return err
 		}
-		w.hold(into, w.dst)
+		w.touch(into, w.dst)
 		mergeCounts(into, w.dst, from, chunk, colRows)
 		err = w.plan.each(func(a accumulator) error {
 			if err := a.(merger).merge(into, w.dst, from, chunk); err != nil {

@@ -1,10 +1,15 @@
 package state
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/weirdb/weir/vector"
+)
 
 // All brings every entry of the slice of a time into memory and returns the slice with
-// the slots of its entries, in no particular order. They are pinned until the call into
-// the operator ends. Without a slice it returns nil.
+// the slots of its entries: in the order of slots, which is about that in which they came,
+// unless they are shuffled for a test. They are pinned until the call into the operator
+// ends. Without a slice it returns nil.
 func (t *Slices) All(at int64, slots []Slot) (*Values, []Slot, error) {
 	if t.err != nil {
 		return nil, nil, t.err
@@ -16,13 +21,35 @@ func (t *Slices) All(at int64, slots []Slot) (*Values, []Slot, error) {
 	if err := v.loadElsewhere(); err != nil {
 		return nil, nil, err
 	}
-	v.index.each(func(s Slot) { slots = append(slots, s) })
 	if v.evict != nil {
+		v.index.each(func(s Slot) { slots = append(slots, s) })
 		v.evict.pin(slots)
-	} else if v.budget {
+		return v, slots, nil
+	}
+	slots = v.appendSlots(slots)
+	if v.budget {
 		v.disk.touch(slots)
 	}
 	return v, slots, nil
+}
+
+// appendSlots appends the slots of all entries in memory, in their order. That of the
+// index is not for filling another table: it would pile up where it has been filled.
+func (t *keyTable) appendSlots(slots []Slot) []Slot {
+	if int(t.count) == t.size {
+		for s := range t.size {
+			slots = append(slots, Slot(s))
+		}
+		return slots
+	}
+	live := make(vector.Bitmap, vector.BitmapWords(t.size))
+	t.index.each(func(s Slot) { live.Set(int(s)) })
+	for s := range t.size {
+		if live.Get(s) {
+			slots = append(slots, Slot(s))
+		}
+	}
+	return slots
 }
 
 // loadElsewhere brings the entries into memory that are not there.
