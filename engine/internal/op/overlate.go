@@ -15,6 +15,7 @@ type overLate struct {
 
 	kept, lost []int32
 	times      []int64
+	slots      []state.Slot
 	// The partitions of this epoch, if a row has come that the watermark had passed: the
 	// rows that wait, and the time of the last row that the watermark has passed.
 	parts map[string]*overPassed
@@ -43,11 +44,32 @@ func (l *overLate) choose(o *OverTime, b *vector.Batch) (kept, lost []int32, err
 			l.kept = append(l.kept, int32(i))
 		}
 	}
-	if !l.byRow || len(l.lost) == 0 && l.parts == nil {
+	if !l.byRow {
 		return l.kept, l.lost, nil
+	}
+	if len(l.lost) == 0 && l.parts == nil {
+		behind, err := l.behind(o, b)
+		if err != nil || !behind {
+			return l.kept, l.lost, err
+		}
 	}
 	err = l.chooseByRow(o, b)
 	return l.kept, l.lost, err
+}
+
+// behind reports whether a row is not behind all of its partition that were emitted.
+func (l *overLate) behind(o *OverTime, b *vector.Batch) (bool, error) {
+	l.slots = resize(l.slots, b.Len())
+	if err := o.parts.Resolve(o.enc.Encode(b, o.spec.Partition), false, l.slots); err != nil {
+		return false, err
+	}
+	some, last := state.Col[bool](o.parts, colOverAny), state.Col[int64](o.parts, colOverLast)
+	for i, s := range l.slots {
+		if s != state.None && some[s] && l.times[i] <= last[s] {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // chooseByRow is choose for rows that are late only behind one of their partition.
@@ -77,14 +99,11 @@ func (l *overLate) chooseByRow(o *OverTime, b *vector.Batch) error {
 				p.some, p.last = true, t
 			}
 		}
-		switch {
-		case t > at || at == math.MinInt64:
-		case p.some && t <= p.last:
+		if p.some && t <= p.last {
 			l.lost = append(l.lost, int32(i))
 			continue
-		default:
-			o.overdue = true
 		}
+		o.overdue = o.overdue || t <= at && at > math.MinInt64
 		l.kept = append(l.kept, int32(i))
 		p.waiting.push(t)
 	}
