@@ -30,18 +30,25 @@ func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
 	x := &i.x
 	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
 	x.strict = i.fn.Strict
+	if i.relay(c) {
+		if _, err := i.again(); err != nil {
+			return nil, err
+		}
+		return i.value(c.Pool, c.Rows)
+	}
+	return i.pieces(c)
+}
+
+// pieces evaluates a scalar function in as many calls as the batch needs.
+func (i *Instance) pieces(c *Call) (*vector.Vector, error) {
 	i.gather(c)
-	defer x.drop()
+	defer i.x.drop()
 	var b *vector.ColumnBuilder // of the pieces, when there are several
 	for from := 0; from < c.Rows || from == 0; {
-		n, again, err := c.Rows, from == 0 && i.relay(c), error(nil)
+		n, err := i.piece(c, from)
 		var v *vector.Vector
-		if again {
-			_, err = i.again()
-		} else {
-			if n, err = i.piece(c, from); err == nil {
-				_, err = i.call()
-			}
+		if err == nil {
+			_, err = i.call()
 		}
 		if err == nil {
 			v, err = i.value(c.Pool, n)

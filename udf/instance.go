@@ -104,6 +104,7 @@ func (f *Function) instantiate(ctx context.Context) (*Instance, error) {
 		}
 	}
 	i.settle()
+	i.fuel.untimed = mostUntimed // what it took to start says nothing of calls
 	return i, nil
 }
 
@@ -153,7 +154,7 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 		return 0, i.fail(name, Broken, "the instance ended with an earlier error")
 	}
 	fl := &i.fuel
-	from := fl.last // the host had control until now, for little time
+	fl.from = fl.last // the host had control until now, for little time
 	if cause, ends := fl.over(); ends {
 		return 0, i.fault(name, stop{cause: cause})
 	}
@@ -166,10 +167,13 @@ func (i *Instance) invoke(name string, f api.Function, params ...uint32) (uint32
 		i.stack[k] = uint64(p)
 	}
 	err := f.CallWithStack(i.ctx, i.stack[:])
-	now := fl.now()
-	fl.gap = max(fl.gap, now-fl.last)
-	fl.last = now
-	fl.time += now - from
+	if fl.timed {
+		now := fl.now()
+		fl.gap = max(fl.gap, now-fl.last)
+		fl.last = now
+		fl.cost = now - fl.from
+	}
+	fl.time += fl.cost
 	fl.take(i.global)
 	if err != nil {
 		return 0, i.fault(name, err)

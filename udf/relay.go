@@ -16,9 +16,8 @@ func (i *Instance) relay(c *Call) bool {
 		return false
 	}
 	x.rowsOf(c, 0, c.Rows)
-	for k := range x.args {
-		a := &x.args[k]
-		if a.constant || a.dense || nullsIn(a.v, x.rows) > 0 {
+	for k, v := range c.Args {
+		if c.Constant != nil && c.Constant[k] || v.Valid() != nil && nullsIn(v, x.rows) > 0 {
 			return false
 		}
 	}
@@ -30,7 +29,7 @@ func (i *Instance) relay(c *Call) bool {
 	h.Now, h.Seed = i.now, i.seed
 	for k := range l.in {
 		width := l.in[k].width
-		putFixed(mem[last.in[k].data:][:c.Rows*width], x.args[k].v, width, x.rows)
+		putFixed(mem[last.in[k].data:][:c.Rows*width], c.Args[k], width, x.rows)
 	}
 	for k := range l.out {
 		fill(mem[last.out[k].valid:][:bitmapBytes(c.Rows)])
