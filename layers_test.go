@@ -30,6 +30,9 @@ var layers = map[string][]string{
 	"engine/sqltype":                {"vector"},
 	"engine/connector":              {"vector", "engine/sqltype", "engine/errs"},
 	"engine/connector/*":            {"engine/connector", "engine/format/*", "vector", "engine/sqltype", "engine/errs"},
+	"engine/connector/mysql":        {"engine/connector", "engine/connector/internal/sqldb", "vector", "engine/sqltype", "engine/errs"},
+	"engine/connector/postgres":     {"engine/connector", "engine/connector/internal/sqldb", "vector", "engine/sqltype", "engine/errs"},
+	"engine/connector/internal/*":   {"engine/connector", "vector", "engine/sqltype", "engine/errs"},
 	"engine/function":               {"vector", "engine/sqltype"},
 	"engine/format/*":               {"engine/connector", "vector", "engine/sqltype", "engine/errs"},
 	"engine/internal/function":      {"engine/function", "udf", "engine/sqltype", "engine/errs", "vector", "vector/kernel"},
@@ -65,6 +68,8 @@ var only = map[string][]string{
 	"github.com/apache/arrow-go/v18": {"vector", "vector/kernel", "vector/rowkey", "engine/sqltype", "engine/connector", "engine/connector/*", "engine/format/*", "engine", "cmd/*", "conformance", "conformance/*", "bench/*"},
 	"github.com/spf13/cobra":         {"cmd/*"},
 	"github.com/gofrs/flock":         {"engine/internal/catalog"},
+	"github.com/go-sql-driver/mysql": {"engine/connector/mysql"},
+	"github.com/jackc/pgx/v5":        {"engine/connector/postgres"},
 }
 
 type pkg struct {

@@ -48,8 +48,8 @@ type Config struct {
 	Savepoint string
 	// Clock is where processing time comes from; nil means the system's clock.
 	Clock Clock
-	// Connectors are known besides the built-in ones: filesystem, datagen, print
-	// and blackhole. Those of package channel carry rows of this program. One of the same name replaces the built-in.
+	// Connectors are known besides the built-in ones: filesystem, mysql, postgres,
+	// datagen, print and blackhole. Those of package channel carry rows of this program. One of the same name replaces the built-in.
 	Connectors []connector.Connector
 	// Functions are known besides the built-in ones, and go before those. See
 	// Engine.RegisterFunction.

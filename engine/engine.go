@@ -11,6 +11,8 @@ import (
 	"github.com/weirdb/weir/engine/connector/blackhole"
 	"github.com/weirdb/weir/engine/connector/datagen"
 	"github.com/weirdb/weir/engine/connector/filesystem"
+	"github.com/weirdb/weir/engine/connector/mysql"
+	"github.com/weirdb/weir/engine/connector/postgres"
 	"github.com/weirdb/weir/engine/connector/print"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/format/csv"
@@ -52,6 +54,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 		datagen.Connector{},
 		print.Connector{Out: cfg.Stdout},
 		blackhole.Connector{},
+		mysql.Connector{},
+		postgres.Connector{},
 	).With(cfg.Connectors...)
 	known := catalog.New(registry).WithModules(catalog.NewModules(cfg.UDF, cfg.MaxLimits))
 	e := &Engine{cfg: cfg, session: known.NewSession(), queries: make(map[*Query]struct{})}
