@@ -81,6 +81,8 @@ func define(ctx context.Context, stmt parse.Statement, s *catalog.Session) (what
 		return "CREATE VIEW", true, createViewOf(ctx, stmt, s)
 	case *parse.CreateFunction:
 		return "CREATE FUNCTION", true, plan.CreateFunction(ctx, stmt, s)
+	case *parse.CreateTemporalFunction:
+		return "CREATE TEMPORAL TABLE FUNCTION", true, plan.CreateTemporalFunction(ctx, stmt, s)
 	case *parse.CreateDatabase:
 		return "CREATE DATABASE", true, s.CreateDatabase(stmt)
 	case *parse.CreateCatalog:

@@ -12,7 +12,7 @@ import (
 func (e *Engine) describeFunction(stmt *parse.Describe) (*Query, error) {
 	scalar, aggregate := e.session.FunctionOf(stmt.Name)
 	f, given := e.session.LookupFunction(stmt.Name)
-	if scalar == nil && aggregate == nil {
+	if scalar == nil && aggregate == nil && (!given || f.Temporal == nil) {
 		return nil, e.noFunction(stmt.Name)
 	}
 	var rows [][]string
@@ -28,6 +28,11 @@ func (e *Engine) describeFunction(stmt *parse.Describe) (*Query, error) {
 		row("kind", "AGGREGATE")
 		row("signature", signatures(aggregate.Name, aggregate.Signatures))
 		row("meaning", aggregate.Doc)
+	case given && f.Temporal != nil:
+		row("kind", "TEMPORAL TABLE")
+		row("table", f.Temporal.Table.String())
+		row("time", f.Temporal.Time)
+		row("key", strings.Join(f.Temporal.Key, ", "))
 	case !given || f.Overloads[0].Wasm == nil && len(f.Overloads) == 1:
 		row("kind", "SCALAR")
 		row("is deterministic", yes(scalar.Deterministic))
@@ -89,6 +94,9 @@ func (e *Engine) noFunction(name parse.Name) error {
 // createFunction is a statement for each overload. What is pinned says which content the
 // file must have.
 func createFunction(f *catalog.Function, pin bool) string {
+	if f.Temporal != nil {
+		return f.Temporal.SQL(f)
+	}
 	out := make([]string, len(f.Overloads))
 	for i, o := range f.Overloads {
 		name, what := f.ID.String(), "FUNCTION"

@@ -35,7 +35,11 @@ type Case struct {
 }
 
 // Function is one that the case describes in words.
-type Function struct{ Name, Kind string }
+type Function struct {
+	Name, Kind string
+	// Of a temporal table function:
+	Table, Time, Key string
+}
 
 // Table is a source.
 type Table struct {

@@ -361,6 +361,13 @@ func (c *Case) execute(ctx context.Context, s *scenario.Session, steps []Step) (
 			return nil, err
 		}
 	}
+	for _, f := range c.Functions {
+		if f.Kind == temporalTableFunction {
+			if err := s.CreateTemporalTableFunction(f.Name, f.Table, f.Time, f.Key); err != nil {
+				return nil, err
+			}
+		}
+	}
 	runs := map[string]*scenario.Run{}
 	for _, sql := range c.SQL {
 		run, err := s.Start(ctx, sql)

@@ -94,6 +94,11 @@ func (s *Session) Restart(ctx context.Context, how Restart) error {
 			return err
 		}
 	}
+	for _, make := range s.made {
+		if err := make(); err != nil {
+			return err
+		}
+	}
 	watermarks := "keep"
 	if how.ForgetWatermarks {
 		watermarks = "forget"

@@ -57,7 +57,8 @@ type Session struct {
 	tables tables
 	pool   *vector.Pool // of the rows fed
 	clock  *clock
-	done   []string // statements that the next engine needs
+	done   []string       // statements that the next engine needs
+	made   []func() error // what else it needs
 	runs   []*Run
 	lives  int // engines before this one
 }
@@ -116,6 +117,23 @@ func (s *Session) Execute(ctx context.Context, sql string) error {
 	}
 	s.done = append(s.done, sql)
 	return nil
+}
+
+// CreateTemporalTableFunction makes a temporal table function of a table or view.
+func (s *Session) CreateTemporalTableFunction(name, table, time, key string) error {
+	make := func() error {
+		t, err := s.eng.Table(table)
+		if err != nil {
+			return err
+		}
+		f, err := t.CreateTemporalTableFunction(time, key)
+		if err != nil {
+			return err
+		}
+		return s.eng.RegisterTemporalTableFunction(name, f)
+	}
+	s.made = append(s.made, make)
+	return make()
 }
 
 func (s *Session) execute(ctx context.Context, sql string) error {

@@ -20,9 +20,10 @@ type Function struct {
 	ID        Identifier
 	Temporary bool
 	// Overloads are scalar functions that differ in the types of their arguments. There
-	// are none when it is an Aggregate.
+	// are none when it is an Aggregate or Temporal.
 	Overloads []*Overload
 	Aggregate *function.Aggregate
+	Temporal  *TemporalFunction
 
 	scalar *function.Scalar // for the overloads
 }
@@ -120,7 +121,7 @@ func (c *Catalog) RegisterAs(all ...*Function) error {
 			continue
 		}
 		clash := slices.ContainsFunc(f.Overloads, func(o *Overload) bool { return old.find(o) >= 0 })
-		if clash || old.Aggregate != nil || f.Aggregate != nil {
+		if clash || old.Aggregate != nil || f.Aggregate != nil || old.Temporal != nil || f.Temporal != nil {
 			return errs.New(errs.Exists, errs.Position{}, "a function %s is registered already", f.ID.Object)
 		}
 		made[i] = old.with(slices.Concat(old.Overloads, f.Overloads))
@@ -166,6 +167,13 @@ func (s *Session) CreateFunction(f *Function, name parse.Name, on OnExisting, wh
 func merge(old, f *Function, name parse.Name, on OnExisting, whole bool) (*Function, error) {
 	if old == nil || whole && on == Replace {
 		return f.with(f.Overloads), nil
+	}
+	if old.Temporal != nil || f.Temporal != nil {
+		if f.Temporal != nil && on == Keep {
+			return old, nil
+		}
+		return nil, errs.New(errs.Exists, name.Last().At, "a function %s exists already", old.ID.Object).
+			WithHint("choose another name, or drop it first")
 	}
 	all, changed := slices.Clone(old.Overloads), false
 	for _, o := range f.Overloads {

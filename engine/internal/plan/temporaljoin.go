@@ -59,27 +59,29 @@ func (n *TemporalJoin) event() bool { return n.Attr == sqltype.Rowtime }
 // pushDown finds the equalities that say which versions a row may have. Conditions on the
 // left go there; what is on a version says whether the one that holds is wanted, and stays.
 func (n *TemporalJoin) pushDown(conds []expr.Expr) Node {
-	n.reduce(conds)
+	pairs := make([]expr.Expr, len(conds)) // over the columns of a pair
+	for i, c := range conds {
+		pairs[i] = expr.Remap(c, func(c int) int { return n.Output[c] })
+	}
+	n.reduce(pairs)
 	at := len(n.Left.Schema())
 	var left, rest, above []expr.Expr
-	for _, c := range conds {
+	for i, c := range pairs {
 		switch {
 		case !expr.Deterministic(c):
-			above = append(above, c)
+			above = append(above, conds[i])
 		case within(c, 0, at):
 			left = append(left, c)
 		case n.Kind == InnerJoin:
 			rest = append(rest, c)
 		default:
-			above = append(above, c)
+			above = append(above, conds[i])
 		}
 	}
 	if n.Residual != nil {
 		for _, c := range expr.Conjuncts(n.Residual) {
 			switch lit, ok := c.(*expr.Literal); {
 			case ok && lit.Value == true:
-			case n.Kind == InnerJoin && !expr.Deterministic(c):
-				above = append(above, c)
 			case n.Kind == InnerJoin && within(c, 0, at):
 				left = append(left, c)
 			default:
@@ -96,7 +98,7 @@ func (n *TemporalJoin) findKeys(conds []expr.Expr) *TemporalJoin {
 	at := len(n.Left.Schema())
 	width := at + len(n.Right.Schema())
 	left, right := columns(n.Left), columns(n.Right)
-	n.LeftKeys, n.RightKeys, n.NullSafe = nil, nil, nil
+	n.fault, n.LeftKeys, n.RightKeys, n.NullSafe = nil, nil, nil, nil
 	for _, k := range n.Key {
 		i := slices.IndexFunc(conds, func(c expr.Expr) bool { _, _, _, ok := n.keyEquality(c, k, at, width); return ok })
 		if i < 0 {
