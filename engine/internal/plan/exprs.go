@@ -426,7 +426,9 @@ func noFunction(e *parse.Call, have []string) error {
 	case "TUMBLE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME", "HOP", "HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME",
 		"SESSION", "SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SESSION_PROCTIME", "CUMULATE":
 		return unsupported(e.At, "the window function %s is", name)
-	case "PROCTIME", "CURRENT_WATERMARK", "COLLECT", "ROW_NUMBER", "RANK", "DENSE_RANK", "LAG", "LEAD", "NTILE", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS":
+	case "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE", "LAG", "LEAD", "NTH_VALUE":
+		return errs.New(errs.Invalid, e.At, "%s looks at the rows of a window, and no window is given", name).WithHint("write %s(..) OVER (PARTITION BY .. ORDER BY ..)", name)
+	case "PROCTIME", "CURRENT_WATERMARK", "COLLECT", "JSON_VALUE", "JSON_QUERY", "JSON_EXISTS":
 		return unsupported(e.At, "the function %s is", name)
 	}
 	err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)
