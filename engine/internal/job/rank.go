@@ -14,7 +14,7 @@ func rank(n *plan.Rank) exec.Operator {
 	for _, k := range n.Order {
 		order = append(order, op.SortKey(k))
 	}
-	one := op.DeduplicateSpec{Types: types, Key: n.Partition, Order: order, Last: n.KeepsLast(), OmitBefore: !n.EmitUpdateBefore, Spread: spreadBy(n.Input)}
+	one := op.DeduplicateSpec{Types: types, Key: n.Partition, Order: order, Last: n.KeepsLast(), OmitBefore: !n.EmitUpdateBefore, Spread: spreadBy(n.Input), Retention: op.Retention(n.Retention(0))}
 	spec := op.RankSpec{
 		Types:      types,
 		Partition:  n.Partition,
@@ -28,6 +28,7 @@ func rank(n *plan.Rank) exec.Operator {
 		InPlace:    n.InPlace(),
 		OmitBefore: !n.EmitUpdateBefore,
 		Spread:     spreadBy(n.Input),
+		Retention:  op.Retention(n.Retention(0)),
 	}
 	switch n.Strategy {
 	case plan.RankWindow:

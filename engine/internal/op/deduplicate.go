@@ -22,65 +22,33 @@ type DeduplicateSpec struct {
 	Last       bool
 	OmitBefore bool  // the consumer needs no -U
 	Spread     []int // columns that rows are spread by, of Key; nil: one shard has all
+	Retention  Retention
 }
 
 // Deduplicate keeps one row of each key of an append-only input: the first in an order,
 // such as the last in time. It publishes the row that a key has when an epoch ends, if
 // that is another than before. It keeps that row.
 type Deduplicate struct {
+	keptRows
 	spec   DeduplicateSpec
-	rt     *exec.Runtime
-	layout rowkey.Layout
-	enc    *rowkey.Encoder
 	order  rowOrder
-	row    storedRow // the columns that are not in the key, after those below
-	table  *state.Values
-
-	slots  []state.Slot
-	first  []state.Slot
-	fresh  []int32
 	better []int32
-	images images
-	change netChange
 }
 
-// The columns of an entry of Deduplicate.table: whether there is a row, and its place in
-// the order.
-const (
-	colHas   = 0
-	colPlace = 1
-)
+// colPlace is the second column of a key's entry: the row's place in the order.
+const colPlace = 1
 
 // NewDeduplicate returns a Deduplicate.
 func NewDeduplicate(spec DeduplicateSpec) *Deduplicate {
 	d := &Deduplicate{spec: spec, order: newRowOrder(spec.Types, spec.Order)}
-	d.layout = keyLayout(spec.Types, spec.Key, spec.Spread)
-	d.enc = rowkey.NewEncoder(d.layout)
-	isKey := make([]int, len(spec.Types))
-	for i, k := range spec.Key {
-		isKey[k] = i + 1
-	}
-	for c, t := range spec.Types {
-		if isKey[c] > 0 {
-			d.change.order = append(d.change.order, isKey[c]-1)
-			continue
-		}
-		d.change.order = append(d.change.order, len(spec.Key)+len(d.row.from))
-		d.row.add(c, t)
-	}
-	d.row.layOut(colPlace + 1)
-	d.images = newImages(d.kinds())
+	d.keptRows = newKeptRows(spec.Types, spec.Key, spec.Spread, []vector.Kind{vector.Bool, d.order.kind()}, spec.Retention)
+	d.before = !spec.OmitBefore
 	return d
-}
-
-func (d *Deduplicate) kinds() []vector.Kind {
-	return append([]vector.Kind{vector.Bool, d.order.kind()}, d.row.kinds()...)
 }
 
 // Open finds the table.
 func (d *Deduplicate) Open(_ context.Context, rt *exec.Runtime) error {
-	d.rt = rt
-	d.table = rt.State.Values("rows", d.layout, d.kinds())
+	d.open(rt)
 	return nil
 }
 
@@ -90,18 +58,11 @@ func (d *Deduplicate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 		b = b.Dense(d.rt.Pool)
 		defer b.Release()
 	}
-	d.slots = resize(d.slots, b.Len())
-	if err := d.table.Resolve(d.enc.Encode(b, d.spec.Key), true, d.slots); err != nil {
+	if err := d.begin(b); err != nil {
 		return err
 	}
-	if d.fresh = d.table.Hold(d.slots, d.fresh[:0]); len(d.fresh) > 0 {
-		d.first = gather(d.first, d.slots, d.fresh)
-		d.table.Dirty(d.first)
-		d.images.save(d.table, d.first)
-	}
 	d.choose(b)
-	d.first = gather(d.first, d.slots, d.better)
-	d.row.store(d.table, d.first, b, d.better)
+	d.store(b, d.better)
 	return nil
 }
 
@@ -109,7 +70,7 @@ func (d *Deduplicate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 // several with one key the last only, and notes their places.
 func (d *Deduplicate) choose(b *vector.Batch) {
 	d.better = d.better[:0]
-	has := state.Col[bool](d.table, colHas)
+	has := state.Col[bool](d.table, colLive)
 	switch {
 	case len(d.spec.Order) == 0:
 		for i, s := range d.slots {
@@ -147,30 +108,15 @@ func (d *Deduplicate) Advance(_ int, w exec.Watermark, out exec.Output) error { 
 // End does nothing.
 func (d *Deduplicate) End(int, exec.Output) error { return nil }
 
-// Flush publishes the net change of the keys that the epoch touched.
-func (d *Deduplicate) Flush(out exec.Output) error {
-	held := d.table.Held()
-	if len(held) == 0 {
-		return nil
-	}
-	p := d.rt.Pool
-	keys, err := d.table.Keys(p, held)
-	if err != nil {
-		return err
-	}
-	d.images.save(d.table, held)
-	d.change.keys = keys
-	d.change.cols = d.row.columns(p, &d.images)
-	d.change.live = append(d.change.live[:0], savedValues[bool](&d.images, colHas)...)
-	defer func() {
-		d.change.reset()
-		d.images.reset()
-	}()
-	return d.change.publish(out, p, !d.spec.OmitBefore)
-}
+// Flush publishes the net change of the keys that the epoch touched, and forgets those
+// that were not touched for long.
+func (d *Deduplicate) Flush(out exec.Output) error { return d.flush(out) }
 
-// Close does nothing: state belongs to the task.
-func (d *Deduplicate) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (d *Deduplicate) Close() error {
+	d.close()
+	return nil
+}
 
 // rowOrder gives rows places in an order that can be stored and compared.
 type rowOrder struct {

@@ -38,6 +38,8 @@ type FirstInTime struct {
 	better  []int32
 	times   []int64
 	images  images
+	fresh   []int32
+	expiry  *expiry // nil: keys whose row was passed on are kept for ever
 }
 
 // The columns of an entry of FirstInTime.table.
@@ -74,6 +76,9 @@ func NewFirstInTime(spec DeduplicateSpec, watermark int) *FirstInTime {
 	}
 	f.row.layOut(colTimeOrder + 1)
 	f.images = newImages(f.kinds())
+	if spec.Retention.Set() {
+		f.expiry = newExpiry(spec.Retention, f.layout, len(f.kinds()))
+	}
 	return f
 }
 
@@ -84,13 +89,23 @@ func (f *FirstInTime) kinds() []vector.Kind {
 // Open finds the tables.
 func (f *FirstInTime) Open(_ context.Context, rt *exec.Runtime) error {
 	f.rt = rt
-	f.table = rt.State.Values("rows", f.layout, f.kinds())
+	cols := f.kinds()
+	if f.expiry != nil {
+		cols = append(cols, vector.Int64)
+		f.expiry.open(rt, "expiry")
+	}
+	f.table = rt.State.Values("rows", f.layout, cols)
 	f.due = rt.State.Times("due", f.layout)
 	return nil
 }
 
 // Process keeps the rows of b that may be the first of their keys.
 func (f *FirstInTime) Process(_ int, b *vector.Batch, _ exec.Output) error {
+	if f.expiry.late() {
+		if err := f.expiry.drop(f.table); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(f.rt.Pool)
 		defer b.Release()
@@ -178,12 +193,15 @@ func (f *FirstInTime) Advance(_ int, w exec.Watermark, out exec.Output) error {
 // End does nothing: the watermark of an input that ends says that it did.
 func (f *FirstInTime) End(int, exec.Output) error { return nil }
 
-// Flush passes on rows that were late, and are the first.
+// Flush passes on rows that were late, and are the first. It forgets keys whose row was
+// passed on long ago.
 func (f *FirstInTime) Flush(out exec.Output) error {
-	if !f.overdue {
-		return nil
+	if f.overdue {
+		if err := f.fire(out); err != nil {
+			return err
+		}
 	}
-	return f.fire(out)
+	return f.expiry.settle(f.table)
 }
 
 // fire passes on the rows that the watermark has passed, in the order of time.
@@ -250,6 +268,9 @@ func (f *FirstInTime) emit(keys *vector.Batch, times []int64, out exec.Output) e
 	b := vector.NewBatch(len(f.first), pickVectors(cols, f.place), nil)
 	defer b.Release()
 	f.table.Dirty(f.first)
+	if f.expiry != nil {
+		f.fresh = f.table.Hold(f.first, f.fresh[:0])
+	}
 	for c, kind := range f.kinds() {
 		if kind.Width() == 0 {
 			for _, s := range f.first {
@@ -278,5 +299,8 @@ func upTo(n int) []int {
 	return out
 }
 
-// Close does nothing: state belongs to the task.
-func (f *FirstInTime) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (f *FirstInTime) Close() error {
+	f.expiry.close()
+	return nil
+}

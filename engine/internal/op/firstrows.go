@@ -11,7 +11,8 @@ import (
 
 // FirstRows numbers the rows of each partition as they come and passes on those with
 // certain numbers, at once: Top-N by processing time, and the first row of each key.
-// Nothing is ever taken back. It keeps a number for each partition.
+// Nothing is ever taken back. It keeps a number for each partition, for as long as
+// retention has it after the number changed: rows that are not passed on do not count.
 type FirstRows struct {
 	spec    RankSpec
 	rt      *exec.Runtime
@@ -23,6 +24,8 @@ type FirstRows struct {
 	rows    []int32      // those that are passed on, with their numbers
 	numbers []int64
 	to      []int64
+	fresh   []int32
+	expiry  *expiry // nil: numbers are kept for ever
 }
 
 // NewFirstRows returns a FirstRows. The order of the spec, which is that of arrival, is
@@ -30,18 +33,31 @@ type FirstRows struct {
 func NewFirstRows(spec RankSpec) *FirstRows {
 	f := &FirstRows{spec: spec, key: keyLayout(spec.Types, spec.Partition, spec.Spread)}
 	f.enc = rowkey.NewEncoder(f.key)
+	if spec.Retention.Set() {
+		f.expiry = newExpiry(spec.Retention, f.key, 1)
+	}
 	return f
 }
 
 // Open finds the table.
 func (f *FirstRows) Open(_ context.Context, rt *exec.Runtime) error {
 	f.rt = rt
-	f.seen = rt.State.Values("seen", f.key, []vector.Kind{vector.Int64})
+	cols := []vector.Kind{vector.Int64}
+	if f.expiry != nil {
+		cols = append(cols, vector.Int64)
+		f.expiry.open(rt, "expiry")
+	}
+	f.seen = rt.State.Values("seen", f.key, cols)
 	return nil
 }
 
 // Process emits those of b's rows that are among the first.
 func (f *FirstRows) Process(_ int, b *vector.Batch, out exec.Output) error {
+	if f.expiry.late() {
+		if err := f.expiry.drop(f.seen); err != nil {
+			return err
+		}
+	}
 	f.slots = resize(f.slots, b.Len())
 	if err := f.seen.Resolve(f.enc.Encode(b, f.spec.Partition), true, f.slots); err != nil {
 		return err
@@ -60,6 +76,9 @@ func (f *FirstRows) Process(_ int, b *vector.Batch, out exec.Output) error {
 		}
 	}
 	f.seen.Dirty(f.grown)
+	if f.expiry != nil {
+		f.fresh = f.seen.Hold(f.grown, f.fresh[:0])
+	}
 	if len(f.rows) == 0 {
 		return nil
 	}
@@ -97,8 +116,12 @@ func (f *FirstRows) Advance(_ int, w exec.Watermark, out exec.Output) error { re
 // End does nothing.
 func (f *FirstRows) End(int, exec.Output) error { return nil }
 
-// Flush does nothing: rows were emitted as they came.
-func (f *FirstRows) Flush(exec.Output) error { return nil }
+// Flush forgets partitions whose number has not changed for long. Rows were emitted as
+// they came.
+func (f *FirstRows) Flush(exec.Output) error { return f.expiry.settle(f.seen) }
 
-// Close does nothing: state belongs to the task.
-func (f *FirstRows) Close() error { return nil }
+// Close does nothing but for what was not looked at: state belongs to the task.
+func (f *FirstRows) Close() error {
+	f.expiry.close()
+	return nil
+}

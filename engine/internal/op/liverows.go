@@ -21,6 +21,8 @@ type liveRows struct {
 	first  []state.Slot
 	fresh  []int32
 	images images
+	// forgets says that rows may have been forgotten: what takes one away is passed over.
+	forgets bool
 }
 
 func newLiveRows(types []sqltype.Type, spread []int) *liveRows {
@@ -52,6 +54,10 @@ func (l *liveRows) count(b *vector.Batch) error {
 	count, kinds := state.Col[int64](l.table, colCount), b.Kinds()
 	if kinds == nil {
 		countRows(count, l.slots, nil)
+		return nil
+	}
+	if l.forgets {
+		unknown(count, l.slots, func(i int) vector.RowKind { return kinds[i] }, nil)
 		return nil
 	}
 	for i, s := range l.slots {

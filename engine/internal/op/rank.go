@@ -91,6 +91,7 @@ type Rank struct {
 	tos       []int64
 	old, now  rankWalk
 	diff      rankDiff
+	expiry    *expiry // nil: partitions are kept for ever
 }
 
 // The columns of an entry of Rank.parts.
@@ -98,6 +99,7 @@ const (
 	colRankNext = 0 // number of the next row that comes
 	colRankFull = 1 // a row behind the last one is not passed on
 	colRankLast = 2 // the last row's place in the order, as canonical bytes
+	colRankDue  = 3 // the deadline, with retention
 )
 
 // NewRank returns a Rank.
@@ -119,13 +121,24 @@ func NewRank(spec RankSpec) *Rank {
 		r.live = newLiveRows(spec.Types, spec.Spread)
 	}
 	r.diff.spec = &r.spec
+	if spec.Retention.Set() {
+		r.expiry = newExpiry(spec.Retention, r.layout, colRankDue)
+		if r.live != nil {
+			r.live.forgets = true
+		}
+	}
 	return r
 }
 
 // Open finds the tables.
 func (r *Rank) Open(_ context.Context, rt *exec.Runtime) error {
 	r.rt = rt
-	r.parts = rt.State.Values("partitions", r.layout, []vector.Kind{vector.Int64, vector.Bool, vector.Bytes})
+	parts := []vector.Kind{vector.Int64, vector.Bool, vector.Bytes}
+	if r.expiry != nil {
+		parts = append(parts, vector.Int64)
+		r.expiry.open(rt, "expiry")
+	}
+	r.parts = rt.State.Values("partitions", r.layout, parts)
 	order := &state.SortSpec{}
 	for _, k := range append(r.spec.Order[:len(r.spec.Order):len(r.spec.Order)], SortKey{Column: -1}) {
 		order.Cols, order.Desc, order.NullsLast = append(order.Cols, k.Column+1), append(order.Desc, k.Desc), append(order.NullsLast, k.NullsLast)
@@ -150,6 +163,11 @@ func (r *Rank) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process keeps the rows of b that may be passed on until the epoch ends.
 func (r *Rank) Process(_ int, b *vector.Batch, _ exec.Output) error {
+	if r.expiry.late() {
+		if err := r.expire(); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(r.rt.Pool)
 		defer b.Release()
@@ -164,6 +182,9 @@ func (r *Rank) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	r.partSlots = resize(r.partSlots, b.Len())
 	if err := r.parts.Resolve(r.enc.Encode(b, r.spec.Partition), true, r.partSlots); err != nil {
 		return err
+	}
+	if r.expiry != nil { // a row keeps its partition, whether it is passed on or not
+		r.fresh = r.parts.Hold(r.partSlots, r.fresh[:0])
 	}
 	r.choose(b)
 	if len(r.chosen) == 0 {
@@ -209,9 +230,20 @@ func (r *Rank) Advance(_ int, w exec.Watermark, out exec.Output) error { return 
 // End does nothing.
 func (r *Rank) End(int, exec.Output) error { return nil }
 
-// Flush publishes what changed among the rows that are passed on.
+// Flush publishes what changed among the rows that are passed on, and forgets partitions
+// that were not touched for long.
 func (r *Rank) Flush(out exec.Output) error {
 	defer r.clear()
+	if err := r.publish(out); err != nil || r.expiry == nil {
+		return err
+	}
+	if err := r.keep(); err != nil {
+		return err
+	}
+	return r.expire()
+}
+
+func (r *Rank) publish(out exec.Output) error {
 	switch r.spec.Input {
 	case RankAppend:
 		return r.flushAppend(out)
@@ -542,5 +574,6 @@ func (r *Rank) noteLast(ids []state.RowID, of []state.Slot) {
 // Close drops what an epoch that did not end has left.
 func (r *Rank) Close() error {
 	r.clear()
+	r.expiry.close()
 	return nil
 }

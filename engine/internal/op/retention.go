@@ -137,6 +137,34 @@ func (e *expiry) expire(table *state.Values, forget func(keys *vector.Batch, slo
 	})
 }
 
+// settle moves the deadlines of the entries that are held, and drops those that are past
+// theirs: what an operator does at a mark that keeps nothing beside the table.
+func (e *expiry) settle(table *state.Values) error {
+	if e == nil {
+		return nil
+	}
+	if held := table.Held(); len(held) > 0 {
+		keys, err := table.Keys(e.rt.Pool, held)
+		if err != nil {
+			return err
+		}
+		defer releaseAll(keys)
+		if err := e.touch(table, held, keys); err != nil {
+			return err
+		}
+	}
+	return e.drop(table)
+}
+
+// drop is expire for who keeps nothing beside the table.
+func (e *expiry) drop(table *state.Values) error {
+	return e.expire(table, func(_ *vector.Batch, slots []state.Slot) error {
+		table.Drop(slots)
+		e.rt.Expired(int64(len(slots)))
+		return nil
+	})
+}
+
 // look calls f with the keys that someone asked to look at until now. f may remind.
 func (e *expiry) look(now int64, f func(keys *vector.Batch) error) error {
 	cols := make([]*vector.ColumnBuilder, len(e.layout.Kinds))

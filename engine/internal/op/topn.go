@@ -157,7 +157,7 @@ func (t *TopN) Open(_ context.Context, rt *exec.Runtime) error {
 // Process keeps the rows of b that are among the first of their partitions.
 func (t *TopN) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	if t.expiry.late() {
-		if err := t.expire(); err != nil {
+		if err := t.expiry.drop(t.table); err != nil {
 			return err
 		}
 	}
@@ -308,37 +308,23 @@ func (t *TopN) End(int, exec.Output) error { return nil }
 // Flush publishes what changed among the first rows, and forgets partitions to which no
 // row came for long.
 func (t *TopN) Flush(out exec.Output) error {
-	if held := t.table.Held(); len(held) > 0 {
-		keys, err := t.table.Keys(t.rt.Pool, held)
-		if err != nil {
-			return err
-		}
-		defer releaseAll(keys)
-		if err := t.publish(out, held, keys); err != nil {
-			return err
-		}
-		if t.expiry != nil {
-			if err := t.expiry.touch(t.table, held, keys); err != nil {
-				return err
-			}
-		}
+	if err := t.publish(out); err != nil {
+		return err
 	}
-	return t.expire()
-}
-
-func (t *TopN) expire() error {
-	if t.expiry == nil {
-		return nil
-	}
-	return t.expiry.expire(t.table, func(_ *vector.Batch, slots []state.Slot) error {
-		t.table.Drop(slots)
-		t.rt.Expired(int64(len(slots)))
-		return nil
-	})
+	return t.expiry.settle(t.table)
 }
 
 // publish publishes what changed in partitions.
-func (t *TopN) publish(out exec.Output, held []state.Slot, keys []*vector.Vector) error {
+func (t *TopN) publish(out exec.Output) error {
+	held := t.table.Held()
+	if len(held) == 0 {
+		return nil
+	}
+	keys, err := t.table.Keys(t.rt.Pool, held)
+	if err != nil {
+		return err
+	}
+	defer releaseAll(keys)
 	defer func() {
 		t.change.reset()
 		t.outImages.reset()

@@ -126,13 +126,16 @@ func (b *binder) hintJoin(n *Join, j *parse.Join) {
 	}
 }
 
-// hintAggregates gives the aggregates between a SELECT's result and its FROM what the
-// hints say, if FROM is one table.
+// hintAggregates gives the aggregates and the numbering between a SELECT's result and its
+// FROM what the hints say, if FROM is one table.
 func (b *binder) hintAggregates(s *parse.Select, n, from Node) {
 	keep, ok := b.ttl[fromName(s.From)]
 	for ok && n != from && len(n.Inputs()) == 1 {
-		if a, is := n.(*Aggregate); is {
-			a.keep.hinted(0, keep)
+		switch n := n.(type) {
+		case *Aggregate:
+			n.keep.hinted(0, keep)
+		case *Rank:
+			n.keep.hinted(0, keep)
 		}
 		n = n.Inputs()[0]
 	}
@@ -179,6 +182,10 @@ func forgets(n Node) int {
 	case *Join:
 		if !n.byTime() && !n.once() {
 			return 2
+		}
+	case *Rank:
+		if len(n.Partition) > 0 && !n.windowed() {
+			return 1
 		}
 	case *Normalize, *Materialize, *SetOperation:
 		return 1
