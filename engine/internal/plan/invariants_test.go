@@ -134,7 +134,8 @@ func (v *verifier) node() {
 	case *plan.Over:
 		v.columns(n.Partition, n.Input.Schema())
 		v.gathered(n.Input, n.Partition)
-		v.complete(n.Input, n.Strategy == plan.OverTime)
+		v.complete(n.Input, n.Input.Traits().Mode.InsertOnly())
+		v.that(n.Strategy != plan.OverTime || n.Input.Traits().Mode.InsertOnly(), "input changes")
 		v.that(len(s) == n.Width()+len(n.Calls), "%d calls", len(n.Calls))
 	case *plan.Rank:
 		v.columns(n.Partition, n.Input.Schema())

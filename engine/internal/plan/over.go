@@ -187,7 +187,7 @@ func (*Over) Op() string { return "Over" }
 // Width is the number of columns that no call gives.
 func (n *Over) Width() int { return len(n.schema) - len(n.Calls) }
 
-func (n *Over) late() *LateTarget { return &n.Late }
+func (n *Over) late(int) *LateTarget { return &n.Late }
 
 func (n *Over) eventTime(int) (watermarks, lateness bool) {
 	event := n.Time == sqltype.Rowtime
@@ -321,12 +321,10 @@ func (n *Over) stateBound() string {
 			bounds = append(bounds, b)
 		}
 	}
-	if n.Time == sqltype.Rowtime {
-		add("the rows that the watermark has not passed")
-	}
-	grows := false
+	grows, whole := false, false
 	for _, c := range n.Calls {
 		back, first := c.Frame.Start, !c.Function.framed()
+		whole = whole || c.Function >= OverPercentRank || !first && c.Frame.End.Kind == parse.UnboundedFollowing
 		switch {
 		case c.Function == OverLag:
 			grows = true
@@ -350,6 +348,12 @@ func (n *Over) stateBound() string {
 		case back.Kind == parse.Preceding:
 			add("the rows of the last " + back.Text)
 		}
+	}
+	switch {
+	case whole:
+		return growth(n.Input, liveRows(n.Input))
+	case n.Time == sqltype.Rowtime:
+		add("the rows that the watermark has not passed")
 	}
 	if grows && len(n.Partition) > 0 {
 		return growth(n.Input, append([]string{parts}, bounds...)...)
