@@ -469,3 +469,28 @@ func TestRenamedAtTheBeginning(t *testing.T) {
 	}
 	k.want("rows", strings.Join(k.lines("out"), " "), "1 2 3 4")
 }
+
+// A script is run again on its own state directory, to go on; what it creates is there. A
+// definition that differs, or a second one in a run, is an error as ever.
+func TestScriptsAgain(t *testing.T) {
+	k := keep(t)
+	const script = `CREATE DATABASE shop; USE shop;
+		CREATE TABLE here (a BIGINT) WITH ('connector' = 'print');
+		CREATE VIEW twice AS SELECT a * 2 AS b FROM (VALUES (1)) AS t(a)`
+	k.run(script)
+	fails := func(what, sql, want string) {
+		t.Helper()
+		err := k.ExecuteScript(t.Context(), sql, func(*engine.Query) error { return nil })
+		if errs.CodeOf(err) != errs.Exists || !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	fails("twice in a run", script, `a database "shop" exists already`)
+	k.again(script)
+	fails("twice in a run", `CREATE TABLE here (a BIGINT) WITH ('connector' = 'print')`, "choose another name")
+	k.reopen()
+	fails("another table", `USE shop; CREATE TABLE here (a INT) WITH ('connector' = 'print')`, "in the state directory")
+	fails("another view", `CREATE VIEW twice AS SELECT a * 3 AS b FROM (VALUES (1)) AS t(a)`, "in the state directory")
+	k.run(`CREATE OR REPLACE TABLE here (a INT) WITH ('connector' = 'print'); DROP VIEW twice`)
+	k.again(`USE shop; CREATE TABLE here (a INT) WITH ('connector' = 'print'); CREATE VIEW twice AS SELECT 1 AS one`)
+}

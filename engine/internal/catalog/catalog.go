@@ -53,6 +53,9 @@ type Catalog struct {
 
 	log  *Log                // nil: what is in the catalog ends with the engine
 	text func(Object) string // a statement that makes an object
+	// restored are the permanent things that the log had, those that this run has not
+	// created again; see again.
+	restored map[string]bool
 }
 
 // New returns a catalog with the default database, whose tables may use the
@@ -99,6 +102,8 @@ func (c *Catalog) put(o Object, replace bool) (Object, bool, error) {
 			return old, taken, err
 		}
 		objects[id.Object] = o
+	} else if c.alike(old, o) && c.again(old) {
+		return nil, false, nil
 	}
 	return old, taken, nil
 }

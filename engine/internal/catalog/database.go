@@ -16,6 +16,51 @@ func (c *Catalog) Persist(l *Log, text func(Object) string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log, c.text = l, text
+	c.restored = map[string]bool{}
+	for name, databases := range c.catalogs {
+		c.restored[restoredCatalog(name)] = true
+		for database, objects := range databases {
+			c.restored[restoredDatabase(name, database)] = true
+			for _, o := range objects {
+				c.restored[restoredObject(o)] = true
+			}
+		}
+	}
+}
+
+// again reports whether a statement that creates an object makes what the log has made
+// already. So a script that is run again, to go on with its queries, finds its tables as
+// they are. Each may be created once in a run, as without a log.
+func (c *Catalog) again(o Object) bool { return c.take(restoredObject(o)) }
+
+func (c *Catalog) take(restored string) bool {
+	found := c.restored[restored]
+	delete(c.restored, restored)
+	return found
+}
+
+// isRestored reports whether an object is from the log, and was not created again.
+func (c *Catalog) isRestored(o Object) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return !o.IsTemporary() && c.restored[restoredObject(o)]
+}
+
+func restoredObject(o Object) string { return o.What() + " " + o.Identifier().String() }
+
+func restoredCatalog(name string) string { return "catalog " + parse.QuoteIdent(name) }
+
+func restoredDatabase(catalog, name string) string {
+	return "database " + parse.QuoteIdent(catalog) + "." + parse.QuoteIdent(name)
+}
+
+// alike reports whether two objects are made by the same statement.
+func (c *Catalog) alike(a, b Object) bool {
+	if c.text == nil || a.What() != b.What() || c.text(a) != c.text(b) {
+		return false
+	}
+	v, ok := a.(*View)
+	return !ok || v.Catalog == b.(*View).Catalog && v.Database == b.(*View).Database
 }
 
 // IsDurable reports whether permanent objects outlive the engine.
@@ -96,7 +141,7 @@ func (s *Session) CreateCatalog(stmt *parse.CreateCatalog) error {
 	defer c.mu.Unlock()
 	name := stmt.Name.Value
 	if _, ok := c.catalogs[name]; ok {
-		if stmt.IfNotExists {
+		if stmt.IfNotExists || c.take(restoredCatalog(name)) {
 			return nil
 		}
 		return errs.New(errs.Exists, stmt.Name.At, "a catalog %q exists already", name).WithHint("choose another name, or add IF NOT EXISTS")
@@ -128,7 +173,7 @@ func (s *Session) CreateDatabase(stmt *parse.CreateDatabase) error {
 	}
 	db := stmt.Name.Last()
 	if _, ok := databases[db.Value]; ok {
-		if stmt.IfNotExists {
+		if stmt.IfNotExists || c.take(restoredDatabase(cat, db.Value)) {
 			return nil
 		}
 		return errs.New(errs.Exists, db.At, "a database %q exists already", db.Value).WithHint("choose another name, or add IF NOT EXISTS")

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gofrs/flock"
 
@@ -45,12 +47,12 @@ const (
 // the changes that it has.
 func OpenLog(dir string) (*Log, []Record, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, nil, stateError("the state directory cannot be made: %w", err)
+		return nil, nil, writable(stateError("the state directory cannot be made: %w", err), err)
 	}
 	l := &Log{path: filepath.Join(dir, logName), lock: flock.New(filepath.Join(dir, "lock"))}
 	switch locked, err := l.lock.TryLock(); {
 	case err != nil:
-		return nil, nil, stateError("the state directory %s cannot be locked: %w", dir, err)
+		return nil, nil, writable(stateError("the state directory %s cannot be locked: %w", dir, err), err)
 	case !locked:
 		return nil, nil, stateError("the state directory %s is in use by another engine", dir).WithHint("one at a time can have it; give this one another directory")
 	}
@@ -65,11 +67,24 @@ func stateError(format string, args ...any) *errs.Error {
 	return errs.New(errs.State, errs.Position{}, format, args...)
 }
 
+// writable adds what can be done about a directory that cannot be written.
+func writable(e *errs.Error, err error) *errs.Error {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return e.WithHint("tables and checkpoints are written there: make it writable, or give another directory; weir state inspect only reads")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return e.WithHint("the disk is full: free some space; what was kept before is still there")
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
+		return e.WithHint("a file has that name: give another directory")
+	}
+	return e
+}
+
 // read opens the file and drops what is not whole of its last line.
 func (l *Log) read() ([]Record, error) {
 	file, err := os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, stateError("the catalog cannot be opened: %w", err)
+		return nil, writable(stateError("the catalog cannot be opened: %w", err), err)
 	}
 	l.file = file
 	text, err := io.ReadAll(file)
@@ -103,7 +118,7 @@ func (l *Log) read() ([]Record, error) {
 		return nil, syncDir(filepath.Dir(l.path))
 	}
 	if err := l.undo(); err != nil {
-		return nil, stateError("the catalog cannot be written: %w", err)
+		return nil, writable(stateError("the catalog cannot be written: %w", err), err)
 	}
 	return records, nil
 }
@@ -152,7 +167,7 @@ func (l *Log) write(text []byte) error {
 	}
 	if err != nil {
 		l.err = l.undo()
-		return stateError("the catalog cannot be written: %w", err)
+		return writable(stateError("the catalog cannot be written, and has not changed: %w", err), err)
 	}
 	l.size += int64(len(text))
 	return nil

@@ -123,8 +123,11 @@ func (s *Session) Create(o Object, name parse.Name, on OnExisting) error {
 		}
 	}
 	if taken && on == Fail {
-		return errs.New(errs.Exists, name.Last().At, "a %s %q exists already", old.What(), id.Object).
-			WithHint("choose another name, or add IF NOT EXISTS or OR REPLACE")
+		err := errs.New(errs.Exists, name.Last().At, "a %s %q exists already", old.What(), id.Object)
+		if s.catalog.isRestored(old) {
+			return err.WithHint("it is in the state directory, and is not made by this statement; replace it with CREATE OR REPLACE, or keep it with IF NOT EXISTS")
+		}
+		return err.WithHint("choose another name, or add IF NOT EXISTS or OR REPLACE")
 	}
 	return nil
 }
