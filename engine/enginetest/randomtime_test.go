@@ -27,7 +27,11 @@ func newTimedTrial(seed uint64) *trial {
 	for i := range 1 + r.IntN(2) {
 		c.tables = append(c.tables, newTimedTable(r, fmt.Sprintf("t%d", i), types, event, []int{1, 10, 20, 20, 40}[r.IntN(5)]))
 	}
-	g := &timeGrammar{&grammar{r: r, tables: c.tables, types: types, leaves: 1, forms: forms()}}
+	g := &timeGrammar{grammar: &grammar{r: r, tables: c.tables, types: types, leaves: 1, forms: forms()}}
+	if r.IntN(4) == 0 {
+		g.versions = newVersionedTable(r, types, event)
+		c.tables = append(c.tables, g.versions)
+	}
 	c.query = g.query()
 	switch {
 	case r.IntN(3) == 0:
@@ -77,8 +81,32 @@ func newTimedTable(r *rand.Rand, name string, types []sqltype.Type, event sqltyp
 	return t
 }
 
+// newVersionedTable has versions of few keys.
+func newVersionedTable(r *rand.Rand, types []sqltype.Type, event sqltype.Type) *randomTable {
+	t := newTimedTable(r, "w", types, event, 5+r.IntN(20))
+	t.mode = []sqltype.ChangelogMode{sqltype.AppendMode, sqltype.RetractMode, sqltype.UpsertMode}[r.IntN(3)]
+	t.key = 1
+	t.schema[0].Type.NotNull = true
+	for i := range t.steps {
+		s := &t.steps[i]
+		s.id, s.keyful = s.id%4, r.IntN(2) == 0
+		if t.mode.InsertOnly() && s.row == nil {
+			s.row = t.randomRow(r, s.id)
+			s.row[2] = int64(i) * 1000
+		}
+		if s.row != nil {
+			s.row[0] = int64(s.id)
+		}
+	}
+	return t
+}
+
 // timeGrammar draws queries over tables with event time.
-type timeGrammar struct{ *grammar }
+type timeGrammar struct {
+	*grammar
+	versions *randomTable // with a key, or nil
+	whole    bool         // the query reads all that its parts compute
+}
 
 // stream is what a window function, OVER or a join in time reads: its columns, those of
 // time among them.
@@ -118,6 +146,13 @@ func (g *timeGrammar) stream(depth int) stream {
 			s.sub = &query{sides: []*query{sub, side}, set: " UNION ALL ", items: sub.items, rows: in.rows + other.rows}
 			s.rows += other.rows
 		}
+	case depth > 0 && g.chance(8):
+		sub := g.intervalJoin(depth - 1)
+		at := slices.IndexFunc(sub.items, func(it item) bool { return it.name == "ts" })
+		if at < 0 {
+			return g.stream(depth - 1)
+		}
+		s.sub, s.rows = sub, sub.rows
 	case depth > 0 && g.chance(4):
 		sub := g.windowed(depth - 1)
 		at := slices.IndexFunc(sub.items, func(it item) bool { return it.name == "window_time" })
@@ -184,7 +219,7 @@ func (g *timeGrammar) windowLike(s stream, kind string, size, steps int) stream 
 			}
 		}
 	}
-	if kind != "SESSION" && g.chance(5) {
+	if kind != "SESSION" && size*steps > 1 && g.chance(5) {
 		args += ", " + g.seconds(1)
 	}
 	s.from.window = fmt.Sprintf("%s(%s, DESCRIPTOR(%s), %s)", kind, table, s.time, args)
@@ -196,8 +231,11 @@ func (g *timeGrammar) windowLike(s stream, kind string, size, steps int) stream 
 
 // query draws a query.
 func (g *timeGrammar) query() *query {
+	if g.versions != nil {
+		return g.temporalJoin(1)
+	}
 	q := g.inTime(1 + g.r.IntN(2))
-	if !g.chance(4) || q.sides != nil {
+	if g.whole || !g.chance(4) || q.sides != nil {
 		return q
 	}
 	// A query without time over it.
@@ -216,7 +254,11 @@ func (g *timeGrammar) query() *query {
 
 // inTime draws a query that works on event time.
 func (g *timeGrammar) inTime(depth int) *query {
-	switch g.r.IntN(10) {
+	switch g.r.IntN(16) {
+	case 5, 6, 7, 8:
+		return g.overs(depth)
+	case 9, 10:
+		return g.intervalJoin(depth)
 	case 0:
 		return g.inWindows(depth)
 	case 1:
@@ -427,14 +469,9 @@ func (g *timeGrammar) windowJoin(depth int) *query {
 		right.on = append(right.on, g.boolean(1))
 	}
 	if g.chance(4) && right.window != "" { // rows with or without a partner
-		on := make([]string, len(right.on))
-		for i, c := range right.on {
-			on[i] = c.String()
-		}
-		exists := fmt.Sprintf("%sEXISTS (SELECT 1 FROM %s WHERE %s)", g.pick("", "NOT "), right.from, strings.Join(on, " AND "))
 		g.read(q, left)
 		g.items(q, left)
-		q.where = &term{pattern: strings.ReplaceAll(exists, "%", "%%"), typ: sqltype.BoolType}
+		q.where = g.exists(right, right.on)
 		return q
 	}
 	g.read(q, left)
@@ -444,6 +481,214 @@ func (g *timeGrammar) windowJoin(depth int) *query {
 		if g.chance(2) {
 			g.item(q, c)
 		}
+	}
+	return q
+}
+
+// overs draws calls with OVER, in one or two windows.
+func (g *timeGrammar) overs(depth int) *query {
+	g.whole = true
+	q := &query{}
+	s := g.stream(depth)
+	g.read(q, s)
+	g.items(q, s)
+	if g.chance(4) {
+		q.where = g.boolean(1)
+	}
+	windows := []string{g.overWindow(s), g.overWindow(s)}
+	for range 1 + g.r.IntN(3) {
+		call, framed := g.overCall(q.rows)
+		w := windows[g.r.IntN(2)]
+		if w, frame, _ := strings.Cut(w, "|"); framed {
+			call = apply("%s OVER ("+w+frame+")", call.typ, call)
+		} else {
+			call = apply("%s OVER ("+w+")", call.typ, call)
+		}
+		g.item(q, call)
+	}
+	return q
+}
+
+// overWindow draws a window and, behind a bar, its frame.
+func (g *timeGrammar) overWindow(s stream) string {
+	var exact []*term
+	for _, c := range s.cols {
+		if exactTerm(c) && c.typ.ID != sqltype.Boolean {
+			exact = append(exact, c)
+		}
+	}
+	w := ""
+	for i := range g.r.IntN(3) {
+		w += []string{"PARTITION BY ", ", "}[min(i, 1)] + s.cols[g.r.IntN(len(s.cols))].String()
+	}
+	first := g.column(s, s.time)
+	direction := ""
+	if g.chance(4) {
+		first, direction = exact[g.r.IntN(len(exact))], g.pick("", " DESC")+g.pick("", " NULLS LAST", " NULLS FIRST")
+	}
+	if slices.Contains(strings.Split(strings.TrimPrefix(w, "PARTITION BY "), ", "), first.String()) {
+		w = "" // a key is no order
+	}
+	w += " ORDER BY " + first.String() + direction
+	single := true
+	if g.chance(2) {
+		for _, i := range g.r.Perm(len(exact)) {
+			w += ", " + exact[i].String() + g.pick("", " DESC") + g.pick("", " NULLS LAST")
+			single = false
+		}
+	}
+	unit, distances := " ROWS BETWEEN ", []string{"1", "2", "3"}
+	if g.chance(2) {
+		unit, distances = " RANGE BETWEEN ", nil
+		switch {
+		case !single:
+		case first.typ.IsTimestamp():
+			distances = []string{"INTERVAL '1' SECOND", "INTERVAL '3' SECOND", "INTERVAL '10' SECOND"}
+		case first.typ.IsInteger():
+			distances = []string{"1", "2"}
+		}
+	}
+	if g.chance(4) {
+		return w + "|"
+	}
+	bounds := []string{"UNBOUNDED PRECEDING"}
+	for i := len(distances) - 1; i >= 0; i-- {
+		bounds = append(bounds, distances[i]+" PRECEDING")
+	}
+	bounds = append(bounds, "CURRENT ROW")
+	for _, d := range distances {
+		bounds = append(bounds, d+" FOLLOWING")
+	}
+	bounds = append(bounds, "UNBOUNDED FOLLOWING")
+	from := g.r.IntN(len(bounds) - 1)
+	to := from + g.r.IntN(len(bounds)-from)
+	if to == 0 {
+		to = 1
+	}
+	return w + "|" + unit + bounds[from] + " AND " + bounds[to]
+}
+
+// overCall draws a call, and says whether it takes a frame.
+func (g *timeGrammar) overCall(rows float64) (call *term, framed bool) {
+	x := g.term(g.randomType(), 1)
+	n := g.pick("1", "2", "3")
+	big, double := sqltype.BigIntType.Required(), sqltype.DoubleType.Required()
+	number := func(text string, t sqltype.Type) *term {
+		return &term{pattern: text, typ: t, most: rows, inexact: t.ID == sqltype.Double}
+	}
+	switch g.r.IntN(12) {
+	case 0:
+		return apply("NTH_VALUE(%s, "+n+")", x.typ, x), true
+	case 1, 2:
+		name := g.pick("LAG", "LEAD")
+		switch g.r.IntN(3) {
+		case 0:
+			return apply(name+"(%s)", x.typ, x), false
+		case 1:
+			return apply(name+"(%s, "+n+")", x.typ, x), false
+		}
+		return apply(name+"(%s, "+n+", %s)", x.typ, x, g.leaf(x.typ)), false
+	case 3:
+		return number(g.pick("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE("+n+")"), big), false
+	case 4:
+		return number(g.pick("PERCENT_RANK()", "CUME_DIST()"), double), false
+	case 5, 6:
+		if x.typ.IsNested() {
+			break
+		}
+		return apply(g.pick("FIRST_VALUE", "LAST_VALUE")+"(%s)", x.typ, x), true
+	}
+	return g.aggregate(rows), true
+}
+
+// intervalJoin draws a join of rows whose times are not far apart.
+func (g *timeGrammar) intervalJoin(depth int) *query {
+	q := &query{}
+	left, right := g.stream(depth), g.stream(depth)
+	if !left.typ(left.time).Optional().Equal(right.typ(right.time).Optional()) {
+		return g.windowed(depth)
+	}
+	l, r := g.column(left, left.time), g.column(right, right.time)
+	from, to := g.r.IntN(8)-4, g.r.IntN(8)
+	shifted := func(n int) string {
+		if n < 0 {
+			return "%[2]s - " + g.seconds(-n)
+		}
+		return "%[2]s + " + g.seconds(n)
+	}
+	on := []*term{apply(fmt.Sprintf("%%[1]s BETWEEN %s AND %s", shifted(from), shifted(from+to)), sqltype.BoolType, l, r)}
+	if g.chance(3) {
+		on[0] = apply("%s = %s", sqltype.BoolType, l, r)
+	}
+	if k := g.r.IntN(min(len(left.cols), len(right.cols))); g.chance(2) && comparable(left.cols[k].typ, right.cols[k].typ) {
+		on = append(on, apply("%s = %s", sqltype.BoolType, left.cols[k], right.cols[k]))
+	}
+	g.scope = slices.Concat(left.cols, right.cols)
+	if g.chance(4) {
+		on = append(on, g.boolean(1))
+	}
+	right.join, right.on = g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN "), on
+	g.read(q, left)
+	q.items = []item{{l, "ts"}}
+	g.items(q, left)
+	if g.chance(5) {
+		q.where = g.exists(right, on)
+		return q
+	}
+	g.read(q, right)
+	if right.join == " RIGHT JOIN " || right.join == " FULL JOIN " {
+		l = column(left.alias, left.time, l.typ.Optional())
+		q.items[0].term = l
+	}
+	for _, c := range right.cols {
+		if g.chance(2) {
+			g.item(q, c)
+		}
+	}
+	return q
+}
+
+// exists asks for a partner, or for none.
+func (g *timeGrammar) exists(right stream, on []*term) *term {
+	conds := make([]string, len(on))
+	for i, c := range on {
+		conds[i] = c.String()
+	}
+	text := fmt.Sprintf("%sEXISTS (SELECT 1 FROM %s WHERE %s)", g.pick("", "NOT "), right.from, strings.Join(conds, " AND "))
+	return &term{pattern: strings.ReplaceAll(text, "%", "%%"), typ: sqltype.BoolType}
+}
+
+// temporalJoin draws a join with the version that holds at the time of a row.
+func (g *timeGrammar) temporalJoin(depth int) *query {
+	q := &query{}
+	left := g.stream(depth)
+	t := g.versions
+	right := stream{from: from{alias: fmt.Sprintf("a%d", g.aliases), join: g.pick(" JOIN ", " LEFT JOIN ")}, rows: 1}
+	g.aliases++
+	right.table = t.name + " FOR SYSTEM_TIME AS OF " + left.alias + "." + left.time
+	for _, c := range t.schema {
+		right.cols = append(right.cols, column(right.alias, c.Name, c.Type.Optional()))
+	}
+	ints := slices.DeleteFunc(slices.Clone(left.cols), func(c *term) bool { return c.typ.ID != sqltype.Integer })
+	key := &term{pattern: "1", typ: sqltype.IntType}
+	if len(ints) > 0 {
+		key = ints[g.r.IntN(len(ints))]
+	}
+	right.on = []*term{apply("%s = %s", sqltype.BoolType, key, right.cols[0])}
+	g.scope = slices.Concat(left.cols, right.cols)
+	if g.chance(3) {
+		right.on = append(right.on, g.boolean(1))
+	}
+	g.read(q, left)
+	g.read(q, right)
+	g.items(q, left)
+	for _, c := range right.cols {
+		if g.chance(2) {
+			g.item(q, c)
+		}
+	}
+	if g.chance(4) {
+		q.where = g.boolean(1)
 	}
 	return q
 }

@@ -129,6 +129,10 @@ func (b *overBounds) starts(w *overWalk, from, to int32) {
 func (b *overBounds) finishes(w *overWalk, from, to int32) {
 	hi, e := b.hi[from:to], b.frame.End
 	switch {
+	case e.Kind == UnboundedPreceding: // of calls that look at no frame
+		for i := range hi {
+			hi[i] = from
+		}
 	case e.Kind == UnboundedFollowing:
 		for i := range hi {
 			hi[i] = to

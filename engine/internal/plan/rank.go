@@ -163,7 +163,7 @@ func (n *Rank) pushDown(conds []expr.Expr) Node {
 		}
 	}
 	if n.From > n.To {
-		return newValues(n.schema, nil, n.at)
+		return nothing(n)
 	}
 	n.Input = pushDown(n.Input, below)
 	return filtered(n, above)

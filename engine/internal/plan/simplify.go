@@ -30,7 +30,8 @@ func (z simplifier) node(n Node) Node {
 		n.Filter = z.expr(n.Filter)
 		if l, ok := n.Filter.(*expr.Literal); ok {
 			if l.Value != true {
-				return newValues(n.schema, nil, n.at)
+				n.Filter = nil
+				return nothing(n)
 			}
 			n.Filter = nil
 		}
@@ -43,15 +44,33 @@ func (z simplifier) node(n Node) Node {
 			z.all(r)
 		}
 	case *Join:
-		if n.Residual != nil {
-			n.Residual = z.expr(n.Residual)
-		}
+		n.Residual = z.condition(n.Residual, n.Windowed)
 	case *TemporalJoin:
-		if n.Residual != nil {
-			n.Residual = z.expr(n.Residual)
-		}
+		n.Residual = z.condition(n.Residual, true)
 	}
 	return n
+}
+
+// condition simplifies that of a join, which may be nil. Where parts of it say which rows
+// the join looks at, they stay also when the whole is never true.
+func (z simplifier) condition(e expr.Expr, parts bool) expr.Expr {
+	switch {
+	case e == nil:
+		return nil
+	case !parts:
+		return z.expr(e)
+	}
+	conds := expr.Conjuncts(e)
+	z.all(conds)
+	return expr.And(conds...)
+}
+
+// nothing is n without rows. Rows in windows stay such: what is above relies on them.
+func nothing(n Node) Node {
+	if _, ok := windowOf(n); ok {
+		return newFilter(n, expr.Bool(false), n.Pos())
+	}
+	return newValues(n.Schema(), nil, n.Pos())
 }
 
 func (z simplifier) expr(e expr.Expr) expr.Expr {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/internal/window"
+	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -16,11 +18,26 @@ func growing(n plan.Node) bool {
 		if !n.Source.Mode().InsertOnly() {
 			return false
 		}
+	case *plan.WindowAggregate:
+		return true
+	case *plan.WindowTable:
+		if n.Windows.Kind == window.Session {
+			return true
+		}
+	case *plan.Rank:
+		return n.Windowed()
+	case *plan.Over:
+		if n.Time == sqltype.NoTime {
+			return false
+		}
 	case *plan.Join:
+		if n.Windowed || n.Interval != nil {
+			return true
+		}
 		if n.Kind.PadsLeft() || n.Kind.PadsRight() || n.Kind == plan.AntiJoin {
 			return false
 		}
-	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Unnest, *plan.Exchange, *plan.ToChangelog:
+	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Unnest, *plan.Exchange, *plan.ToChangelog, *plan.WatermarkAssigner, *plan.TemporalJoin:
 	default:
 		return false
 	}

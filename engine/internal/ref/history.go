@@ -5,13 +5,14 @@ import (
 
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
 )
 
 // takesChanges reports whether an operator looks at the changes of its input one by one,
 // since it judges of each whether it is late. All others see what they come to.
 func takesChanges(n plan.Node) bool {
 	switch n.(type) {
-	case *plan.WatermarkAssigner, *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.WindowTable, *plan.WindowAggregate:
+	case *plan.WatermarkAssigner, *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.WindowTable, *plan.WindowAggregate, *plan.TemporalJoin:
 		return true
 	}
 	return len(windowColumns(n)) > 0
@@ -22,9 +23,9 @@ func (e evaluator) changes(n *plan.Scan) (table, error) {
 	all, err := e.in.Changes(n)
 	out := after(len(n.Columns))
 	out.inOrder = true
-	from := table{gone: make([]bool, len(all)), splits: make([]string, len(all))}
+	from := table{kinds: make([]vector.RowKind, len(all)), splits: make([]string, len(all))}
 	for i, c := range all {
-		from.gone[i], from.splits[i] = c.Gone, fmt.Sprintf("%p %d", n, c.Split)
+		from.kinds[i], from.splits[i] = c.Kind, fmt.Sprintf("%p %d", n, c.Split)
 		out.add(project(c.Row, n.Columns), from, i)
 	}
 	return out, err
@@ -33,13 +34,11 @@ func (e evaluator) changes(n *plan.Scan) (table, error) {
 // add adds a row that row i of in becomes.
 func (t *table) add(r Row, in table, i int) {
 	t.rows = append(t.rows, r)
-	if in.gone != nil {
-		t.gone = append(t.gone, in.gone[i])
-	} else if t.gone != nil {
-		t.gone = append(t.gone, false)
-	}
-	if in.gone != nil && len(t.gone) < len(t.rows) { // rows of another table came before
-		t.gone = append(make([]bool, len(t.rows)-len(t.gone)), t.gone...)
+	if in.kinds != nil || t.kinds != nil {
+		for len(t.kinds) < len(t.rows)-1 { // rows of another table came before
+			t.kinds = append(t.kinds, vector.Insert)
+		}
+		t.kinds = append(t.kinds, in.kind(i))
 	}
 	if in.splits != nil || t.splits != nil {
 		for len(t.splits) < len(t.rows)-1 {
@@ -49,7 +48,14 @@ func (t *table) add(r Row, in table, i int) {
 	}
 }
 
-func (t table) taken(i int) bool { return t.gone != nil && t.gone[i] }
+func (t table) kind(i int) vector.RowKind {
+	if t.kinds == nil {
+		return vector.Insert
+	}
+	return t.kinds[i]
+}
+
+func (t table) taken(i int) bool { return !t.kind(i).Adds() }
 
 func (t table) split(i int) string {
 	if t.splits == nil {
@@ -71,7 +77,7 @@ func (t table) severalSplits() bool {
 // settled is what changes come to: of equal rows the earliest is the one that goes. The
 // hidden column does not tell rows apart.
 func (t table) settled(schema sqltype.Schema) table {
-	if t.gone == nil {
+	if t.kinds == nil {
 		return t
 	}
 	var shown []int
@@ -85,15 +91,15 @@ func (t table) settled(schema sqltype.Schema) table {
 	of := map[string][]int{}
 	for i, r := range t.rows {
 		k := Key(types, project(r, shown))
-		if !t.gone[i] {
+		if !t.taken(i) {
 			of[k], live[i] = append(of[k], i), true
 		} else if same := of[k]; len(same) > 0 {
 			of[k], live[same[0]] = same[1:], false
 		}
 	}
 	all := t
-	all.gone = nil
-	t.rows, t.gone, t.splits = nil, nil, nil
+	all.kinds = nil
+	t.rows, t.kinds, t.splits = nil, nil, nil
 	for i, r := range all.rows {
 		if live[i] {
 			t.add(r, all, i)

@@ -11,6 +11,9 @@ func (e evaluator) join(n *plan.Join, left, right table) (table, error) {
 	if n.Windowed {
 		left, right = inTime(n, 0, n.Windows, left), inTime(n, 1, n.Windows, right)
 	}
+	if n.Interval != nil {
+		left, right = inInterval(n, 0, left), inInterval(n, 1, right)
+	}
 	out := after(len(n.Output), left, right)
 	both := table{open: slices.Concat(left.open, right.open)}
 	for i, c := range n.Output {
@@ -61,5 +64,33 @@ func (e evaluator) joins(n *plan.Join, l, r, pair Row) (bool, error) {
 			return false, nil
 		}
 	}
+	if n.Interval != nil && !near(n.Interval, l, r) {
+		return false, nil
+	}
 	return e.holds(n.Residual, pair)
+}
+
+// near reports whether the times of two rows are as an interval wants them.
+func near(i *plan.Interval, l, r Row) bool {
+	a, ok := l[i.Left].(int64)
+	b, also := r[i.Right].(int64)
+	return ok && also && a-b >= i.Lower && a-b <= i.Upper
+}
+
+// inInterval leaves out the rows of an input that are late: which the watermark had reached
+// before they came. Where no pair is in the interval nothing is waited for.
+func inInterval(n *plan.Join, port int, in table) table {
+	hidden, time := n.HiddenColumn(port), []int{n.Interval.Left, n.Interval.Right}[port]
+	if hidden < 0 || n.Interval.Lower > n.Interval.Upper {
+		return in
+	}
+	out := in
+	out.rows, out.kinds, out.splits = nil, nil, nil
+	out.some = out.some || in.open[hidden] || in.open[time]
+	for i, r := range in.rows {
+		if t, ok := r[time].(int64); !ok || t > r[hidden].(int64) {
+			out.add(r, in, i)
+		}
+	}
+	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
 )
 
 // Row is a row of a table, whose rows are a multiset: equal rows count apart. A value is
@@ -30,7 +31,7 @@ type Tables func(n *plan.Scan) ([]Row, error)
 // Change is a row that comes to a table, or one that is taken away.
 type Change struct {
 	Row   Row
-	Gone  bool
+	Kind  vector.RowKind
 	Split int
 }
 
@@ -107,6 +108,7 @@ func (e evaluator) root(n plan.Node) (Result, error) {
 	if err != nil {
 		return out, err
 	}
+	t = t.settled(n.Inputs()[0].Schema())
 	if sink, ok := n.(*plan.Sink); ok {
 		if t, err = toSink(sink, t); err != nil {
 			return out, err
@@ -127,11 +129,11 @@ func (e evaluator) root(n plan.Node) (Result, error) {
 // table is what leaves a node: rows, and what they owe to the order in which rows came.
 type table struct {
 	rows    []Row
-	gone    []bool   // of each row: it is one that is taken away; nil: none is
-	splits  []string // of each row: the split that it came from; nil: that is not known
-	inOrder bool     // the rows are in the order in which they come
-	open    []bool   // columns whose values depend on an order
-	some    bool     // which rows there are depends on an order
+	kinds   []vector.RowKind // of each row, when some may be taken away; else nil
+	splits  []string         // of each row: the split that it came from; nil: that is not known
+	inOrder bool             // the rows are in the order in which they come
+	open    []bool           // columns whose values depend on an order
+	some    bool             // which rows there are depends on an order
 	// unordered says that an order on which something depends is not that of the tables.
 	unordered bool
 	choice    *choice // why some is set, if it is a LIMIT alone
@@ -212,6 +214,10 @@ func (e evaluator) table(n plan.Node) (table, error) {
 		return windowTable(n, ins[0]), nil
 	case *plan.WindowAggregate:
 		return e.windowAggregate(n, ins[0])
+	case *plan.Over:
+		return e.overWindows(n, ins[0])
+	case *plan.TemporalJoin:
+		return e.temporalJoin(n, ins[0], ins[1])
 	case *plan.Join:
 		return e.join(n, ins[0], ins[1])
 	case *plan.Limit:

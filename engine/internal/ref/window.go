@@ -293,7 +293,7 @@ func windowColumns(n plan.Node) (ports [][2]int) {
 // inTime is what an input of such a node comes to, without the changes that are late.
 func inTime(n plan.Node, port int, w plan.Windows, in table) table {
 	out := in
-	out.rows, out.gone, out.splits = nil, nil, nil
+	out.rows, out.kinds, out.splits = nil, nil, nil
 	cols := windowColumns(n)[port]
 	out.some = out.some || in.open[cols[0]] || cols[1] >= 0 && in.open[cols[1]]
 	for i, r := range in.rows {
