@@ -136,7 +136,7 @@ func (c *compiler) make(n plan.Node) (*exec.Node, error) {
 		from.Time = exec.SourceTime{Own: n.Expr == nil, IdleTimeout: n.IdleTimeout, MaxDrift: n.MaxDrift}
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewWatermarkAssigner(n.Expr, n.Hidden) })
 	case *plan.LateRows:
-		inputs[0].Side = exec.Late
+		inputs[0].Side = exec.LateSide(n.Port)
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewCalc(nil, n.Exprs) })
 	case *plan.Union:
 		return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewUnion(len(n.Ins)), nil })

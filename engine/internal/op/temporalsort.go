@@ -90,10 +90,7 @@ func (s *TemporalSort) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	plain := b.Project(s.all)
 	defer plain.Release()
 	if len(s.lost) > 0 {
-		s.rt.Late(int64(len(s.lost)), 0)
-		late := plain.Take(s.rt.Pool, s.lost)
-		defer late.Release()
-		if err := s.rt.Side(exec.Late).Emit(late); err != nil {
+		if err := refuseLate(s.rt, exec.Late, plain, -1, s.lost, nil, nil); err != nil {
 			return err
 		}
 	}

@@ -216,7 +216,7 @@ func (n *Join) prune(need []int) Node {
 			}
 		}
 	}
-	left, right = union(left), union(right)
+	left, right = union(left, n.Late[0].reads()), union(right, n.Late[1].reads())
 	have := slices.Clone(left)
 	for _, c := range right {
 		have = append(have, c+at)
@@ -231,6 +231,7 @@ func (n *Join) prune(need []int) Node {
 		Residual: residual, Output: positions(output, have), Windowed: n.Windowed, Windows: n.Windows, Lookup: n.Lookup, Snapshot: n.Snapshot, Interval: n.Interval.moved(left, right),
 		Lateness: [2]int{slices.Index(left, n.HiddenColumn(0)) + 1, slices.Index(right, n.HiddenColumn(1)) + 1},
 	}
+	out.Late = [2]LateTarget{n.Late[0].moved(left), n.Late[1].moved(right)}
 	out.at, out.keep = n.at, n.keep
 	out.describe()
 	return out

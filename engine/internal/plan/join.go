@@ -74,6 +74,7 @@ type Join struct {
 	Lookup   *Lookup
 	Snapshot *Snapshot
 	Lateness [2]int // by input: the hidden column plus one, or 0
+	Late     [2]LateTarget
 }
 
 // Op is "Join", "IntervalJoin" or "SnapshotJoin".

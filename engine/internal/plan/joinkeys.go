@@ -12,6 +12,9 @@ import (
 // effect, equalities of the sides become keys, the rest is residual. A condition on
 // key columns holds for both sides.
 func (n *Join) pushDown(conds []expr.Expr) Node {
+	for i, c := range conds {
+		conds[i] = expr.Remap(c, func(c int) int { return n.Output[c] })
+	}
 	n.reduce(conds)
 	kind, at := n.Kind, len(n.Left.Schema())
 	width := at + len(n.Right.Schema())
@@ -63,6 +66,9 @@ func (n *Join) pushDown(conds []expr.Expr) Node {
 	}
 	n.Left = k.side(pushDown(n.Left, addNew(left, moreLeft)), k.left)
 	n.Right = k.side(pushDown(n.Right, addNew(right, moreRight)), k.right)
+	for i, c := range above {
+		above[i] = expr.Remap(c, func(c int) int { return slices.Index(n.Output, c) })
+	}
 	return filtered(k.finish(rest), above)
 }
 

@@ -19,6 +19,7 @@ type LateRows struct {
 	// input without WatermarkColumn, then the start and the end of the window that refused
 	// the row.
 	Exprs []expr.Expr
+	Port  int // of the inputs of the input: where the rows came
 }
 
 // Op is "LateRows".
@@ -27,21 +28,22 @@ func (*LateRows) Op() string { return "LateRows" }
 // LateTarget says where the late rows of a node go.
 type LateTarget struct {
 	sink *Sink // without an input; nil: they are only counted
-	// columns are those of the node's input, or lateStart and lateEnd, that become columns
-	// of the table.
+	// columns are those of the node's input, or lateStart, lateEnd and lateNull, that become
+	// columns of the table.
 	columns []int
 }
 
 const (
 	lateStart = -1 - iota
 	lateEnd
+	lateNull // what rows of the other input have
 )
 
-// refusing is a node that refuses rows for windows that are over. It gives them out at
-// exec.Late with the bounds of the window.
+// refusing is a node that refuses rows that are late. It gives them out at exec.LateSide
+// with the bounds of the window that is over, or with NULLs.
 type refusing interface {
 	timed
-	late() *LateTarget
+	late(port int) *LateTarget
 }
 
 // reads are the columns of the input that a node has to keep for late rows.
@@ -71,17 +73,22 @@ func (b *binder) routeLateRows(roots []Node) error {
 			}
 		}
 		r, ok := n.(refusing)
-		if !ok {
+		if k, is := n.(*Rank); !ok || is && !k.windowed() {
 			return nil
 		}
-		if _, lateness := r.eventTime(0); !lateness {
-			return nil
+		for port, in := range n.Inputs() {
+			if _, lateness := r.eventTime(port); !lateness {
+				continue
+			}
+			name, err := b.lateTable(in)
+			if err == nil && name != "" {
+				err = b.routeTo(r, port, name)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		name, err := b.lateTable(n)
-		if name == "" || err != nil {
-			return err
-		}
-		return b.routeTo(r, name)
+		return nil
 	}
 	for _, r := range roots {
 		if err := walk(r); err != nil {
@@ -91,8 +98,8 @@ func (b *binder) routeLateRows(roots []Node) error {
 	return nil
 }
 
-// lateTable is the name of the table for the late rows of n, or "": what the tables say
-// that it reads, or else the session.
+// lateTable is the name of the table for rows of n that come late to what is above, or "":
+// what the tables say that it reads, or else the session.
 func (b *binder) lateTable(n Node) (string, error) {
 	option, from := "", ""
 	var find func(n Node) error
@@ -125,8 +132,9 @@ func (b *binder) lateTable(n Node) (string, error) {
 	return name, err
 }
 
-// routeTo lets the late rows of n go to a table, whose columns are found by name.
-func (b *binder) routeTo(n refusing, name string) error {
+// routeTo lets the late rows of an input of n go to a table, whose columns are found by
+// name.
+func (b *binder) routeTo(n refusing, port int, name string) error {
 	var path parse.Name
 	for _, part := range strings.Split(name, ".") {
 		path = append(path, parse.Ident{Place: parse.Place{At: n.Pos()}, Value: part})
@@ -143,9 +151,9 @@ func (b *binder) routeTo(n refusing, name string) error {
 	if err != nil {
 		return placed(err, n.Pos())
 	}
-	t := n.late()
+	t := n.late(port)
 	for _, c := range table.Declaration.Schema {
-		at, err := lateColumn(n, c, name)
+		at, err := lateColumn(n, port, c, name)
 		if err != nil {
 			return err
 		}
@@ -158,18 +166,30 @@ func (b *binder) routeTo(n refusing, name string) error {
 }
 
 // lateColumn is where a column of the table for late rows comes from.
-func lateColumn(n refusing, c sqltype.Column, table string) (int, error) {
+func lateColumn(n refusing, port int, c sqltype.Column, table string) (int, error) {
 	switch c.Name {
 	case "window_start":
 		return lateStart, nil
 	case "window_end":
 		return lateEnd, nil
 	}
-	in := n.Inputs()[0]
-	if at := reach(in, c.Name); at >= 0 {
+	in := n.Inputs()[port]
+	if at := in.Schema().Index(c.Name); at >= 0 {
 		return at, nil
 	}
-	names := slices.DeleteFunc(in.Schema().Names(), func(s string) bool {
+	if _, ok := n.(*WindowAggregate); ok { // of whose rows little is read
+		if at := reach(in, c.Name); at >= 0 {
+			return at, nil
+		}
+	}
+	var names []string
+	for _, in := range n.Inputs() {
+		if in.Schema().Index(c.Name) >= 0 {
+			return lateNull, nil
+		}
+		names = append(names, in.Schema().Names()...)
+	}
+	names = slices.DeleteFunc(names, func(s string) bool {
 		return s == WatermarkColumn || s == "window_start" || s == "window_end"
 	})
 	e := errs.New(errs.NotFound, n.Pos(), "the table %s for late rows has a column %q, and the rows of %s have none", table, c.Name, n.Op())
@@ -211,21 +231,40 @@ func lateSinks(roots []Node) ([]Node, error) {
 			}
 		}
 		r, ok := n.(refusing)
-		if !ok || r.late().sink == nil {
+		if !ok {
 			return nil
 		}
-		rows, err := newLateRows(r)
-		if err != nil {
-			return err
-		}
-		sink := *r.late().sink
-		sink.Input = rows
-		for i, c := range sink.schema {
-			if c.Type.NotNull && !rows.schema[i].Type.NotNull {
-				sink.NotNull = append(sink.NotNull, i)
+		var sinks []*Sink
+		for port := range n.Inputs() {
+			to := r.late(port).sink
+			if to == nil {
+				continue
 			}
+			rows, err := newLateRows(r, port)
+			if err != nil {
+				return err
+			}
+			at := slices.IndexFunc(sinks, func(s *Sink) bool { return s.Table == to.Table })
+			if at >= 0 { // both inputs have one table
+				both := slices.Clone(rows.schema)
+				for i, c := range sinks[at].Input.Schema() {
+					both[i].Type.NotNull = both[i].Type.NotNull && c.Type.NotNull
+				}
+				sinks[at].Input = newUnion([]Node{sinks[at].Input, rows}, both, rows.at)
+				continue
+			}
+			sink := *to
+			sink.Input = rows
+			sinks = append(sinks, &sink)
 		}
-		out = append(out, &sink)
+		for _, sink := range sinks {
+			for i, c := range sink.schema {
+				if c.Type.NotNull && !sink.Input.Schema()[i].Type.NotNull {
+					sink.NotNull = append(sink.NotNull, i)
+				}
+			}
+			out = append(out, sink)
+		}
 		return nil
 	}
 	for _, r := range roots {
@@ -236,32 +275,49 @@ func lateSinks(roots []Node) ([]Node, error) {
 	return out, nil
 }
 
-func newLateRows(n refusing) (*LateRows, error) {
-	t := n.late()
+// newLateRows are the late rows of an input of n.
+func newLateRows(n refusing, port int) (*LateRows, error) {
+	t := n.late(port)
 	var given sqltype.Schema
 	place := map[int]int{}
-	for i, c := range n.Inputs()[0].Schema() {
+	for i, c := range n.Inputs()[port].Schema() {
 		if c.Name != WatermarkColumn {
 			place[i] = len(given)
 			given = append(given, c)
 		}
 	}
-	bound := sqltype.TimestampOf(3).Required()
-	if _, over := n.(*Over); over {
-		bound = bound.Optional() // no window refuses the row
+	bound := sqltype.TimestampOf(3)
+	if refusedByWindow(n) {
+		bound = bound.Required()
 	}
 	place[lateStart], place[lateEnd] = len(given), len(given)+1
 	given = append(given, sqltype.Column{Name: "window_start", Type: bound}, sqltype.Column{Name: "window_end", Type: bound})
-	out := &LateRows{}
+	out := &LateRows{Port: port}
 	out.Input, out.at = n, n.Pos()
 	for i, c := range t.columns {
 		to := t.sink.schema[i]
-		e, err := assign(expr.NewColumn(given, place[c], n.Pos()), to, t.sink.Table.ID.Object)
-		if err != nil {
-			return nil, err
+		var e expr.Expr = expr.Null(to.Type, n.Pos())
+		if c != lateNull {
+			var err error
+			if e, err = assign(expr.NewColumn(given, place[c], n.Pos()), to, t.sink.Table.ID.Object); err != nil {
+				return nil, err
+			}
 		}
 		out.Exprs = append(out.Exprs, e)
 		out.schema = append(out.schema, sqltype.Column{Name: to.Name, Type: e.Type()})
 	}
 	return out, nil
+}
+
+// refusedByWindow reports whether it is a window that refuses late rows.
+func refusedByWindow(n Node) bool {
+	switch n := n.(type) {
+	case *WindowAggregate, *WindowTable:
+		return true
+	case *Join:
+		return n.Windowed
+	case *Rank:
+		return n.windowed()
+	}
+	return false
 }

@@ -67,6 +67,7 @@ type Rank struct {
 	Time sqltype.TimeAttr
 	// Watermark is the hidden column of the input, which is no result, or -1.
 	Watermark int
+	Late      LateTarget // of windows
 	Strategy  RankStrategy
 	// Identity tells rows apart that replace each other, for RankReplacing.
 	Identity         []int
@@ -149,6 +150,8 @@ func (n *Rank) eventTime(int) (watermarks, lateness bool) {
 }
 
 func (n *Rank) setLateness(_, column int) { n.Watermark = column }
+
+func (n *Rank) late(int) *LateTarget { return &n.Late }
 
 // pushDown takes over the conditions that bound the number. What is on the partition
 // alone drops partitions as a whole, before they are ordered.
@@ -246,8 +249,9 @@ func (n *Rank) prune(need []int) (Node, []int) {
 	for _, k := range n.Order {
 		reads = append(reads, k.Column)
 	}
-	have := union(reads)
+	have := union(reads, n.Late.reads())
 	out := *n
+	out.Late = n.Late.moved(have)
 	out.Number = number && !constant
 	reads = have
 	if out.Watermark = -1; n.Watermark >= 0 && (n.firstInTime() || n.windowed()) {

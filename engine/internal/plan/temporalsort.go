@@ -16,6 +16,7 @@ type TemporalSort struct {
 	Time  sqltype.TimeAttr
 	// Watermark is the hidden column of the input, which is no result, or -1.
 	Watermark int
+	Late      LateTarget
 }
 
 // Op is "TemporalSort".
@@ -42,6 +43,8 @@ func (n *TemporalSort) eventTime(int) (watermarks, lateness bool) {
 
 func (n *TemporalSort) setLateness(_, column int) { n.Watermark = column }
 
+func (n *TemporalSort) late(int) *LateTarget { return &n.Late }
+
 func (n *TemporalSort) derive(t *Traits) {
 	t.Mode, t.Keys = sqltype.AppendMode, slices.Clone(n.Input.Traits().Keys)
 	for i := range t.Keys {
@@ -65,12 +68,13 @@ func (n *TemporalSort) prune(need []int) (Node, []int) {
 	for _, k := range n.Order {
 		have = append(have, k.Column)
 	}
-	have = union(have)
+	have = union(have, n.Late.reads())
 	out, reads := *n, have
 	if n.Watermark >= 0 {
 		out.Watermark = len(have)
 		reads = append(slices.Clone(have), n.Watermark)
 	}
+	out.Late = n.Late.moved(have)
 	out.Input, out.schema = exactly(n.Input, reads), n.schema.Project(have)
 	out.Order = slices.Clone(n.Order)
 	for i, k := range out.Order {

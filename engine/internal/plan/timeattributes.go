@@ -115,7 +115,7 @@ func notTime(n Node, col int, what, attribute string, pos errs.Position) error {
 	c := n.Schema()[col]
 	e := errs.New(errs.Invalid, pos, "%s needs a time attribute, and %q is not %s: %s", what, c.Name, attribute, lostTime(n, col))
 	if lostInJoin(n, col) {
-		e.Code = errs.Unsupported // an interval join would keep it
+		return e.WithHint("a join keeps times that it bounds on both sides, as in a.ts BETWEEN b.ts - INTERVAL '1' HOUR AND b.ts, if rows are only added")
 	}
 	if !c.Type.IsTimestamp() {
 		return e.WithHint("event time is a TIMESTAMP or TIMESTAMP_LTZ column with a WATERMARK, processing time a column AS PROCTIME()")
@@ -139,7 +139,7 @@ func lostTime(n Node, col int) string {
 }
 
 // lostInJoin reports whether the attribute was lost by a join whose condition compares
-// one of either side: a join within an interval.
+// one of either side, but does not keep both within an interval.
 func lostInJoin(n Node, col int) bool {
 	for {
 		switch m := n.(type) {

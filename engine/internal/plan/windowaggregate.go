@@ -29,7 +29,7 @@ type WindowAggregate struct {
 	Late LateTarget
 }
 
-func (n *WindowAggregate) late() *LateTarget { return &n.Late }
+func (n *WindowAggregate) late(int) *LateTarget { return &n.Late }
 
 // Op is "WindowAggregate".
 func (*WindowAggregate) Op() string { return "WindowAggregate" }

@@ -101,6 +101,8 @@ func (n *Join) setLateness(port, column int) {
 	}
 }
 
+func (n *Join) late(port int) *LateTarget { return &n.Late[port] }
+
 // HiddenColumn is the column of an input that has the watermark before its rows, or -1.
 func (n *Join) HiddenColumn(port int) int { return n.Lateness[port] - 1 }
 

@@ -160,6 +160,7 @@ type WindowTable struct {
 	// Watermark is the hidden column of the input, or -1. Unless the windows are sessions
 	// it is passed on, as the last column.
 	Watermark       int
+	Late            LateTarget // of SESSION
 	InputAppendOnly bool
 }
 
@@ -189,6 +190,8 @@ func (n *WindowTable) eventTime(int) (watermarks, lateness bool) {
 
 func (n *WindowTable) setLateness(_, column int) { n.Watermark = column }
 
+func (n *WindowTable) late(int) *LateTarget { return &n.Late }
+
 // carry passes the hidden column on.
 func (n *WindowTable) carry(below int) {
 	n.Watermark = below
@@ -216,8 +219,9 @@ func (n *WindowTable) prune(need []int) (Node, []int) {
 	if out.Watermark >= 0 {
 		reads = append(reads, out.Watermark)
 	}
-	reads = union(reads)
+	reads = union(reads, n.Late.reads())
 	in := exactly(n.Input, reads)
+	out.Late = n.Late.moved(reads)
 	out.Time = slices.Index(reads, n.Time)
 	out.Forward, out.Partition = positions(out.Forward, reads), positions(n.Partition, reads)
 	if out.Watermark >= 0 {
