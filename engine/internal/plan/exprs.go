@@ -371,6 +371,10 @@ func (x *exprBinder) function(e *parse.Call) (expr.Expr, error) {
 	}
 	name := strings.ToUpper(e.Name.Last().Value)
 	scalar, aggregate := x.b.session.FunctionOf(e.Name)
+	if f, ok := x.b.session.LookupFunction(e.Name); ok && f.Temporal != nil {
+		return nil, errs.New(errs.Invalid, e.At, "%s is a temporal table function, which gives rows and no value", e.Name).
+			WithHint("write FROM o, LATERAL TABLE(%s(o.rowtime)) AS r WHERE ..", e.Name)
+	}
 	if len(e.Name) > 1 && scalar == nil {
 		err := errs.New(errs.NotFound, e.At, "function %s not found", e.Name)
 		if scalar, aggregate = x.b.session.FunctionOf(e.Name[len(e.Name)-1:]); scalar != nil || aggregate != nil {

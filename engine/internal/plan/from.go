@@ -91,7 +91,8 @@ func rename(schema sqltype.Schema, names []parse.Ident, what string) (sqltype.Sc
 
 func (b *binder) tableName(t *parse.TableName) (Node, *scope, error) {
 	if t.AsOf != nil {
-		return nil, nil, unsupported(t.AsOf.Pos(), "FOR SYSTEM_TIME AS OF (a temporal join) is")
+		return nil, nil, errs.New(errs.Invalid, t.AsOf.Pos(), "FOR SYSTEM_TIME AS OF says as of when a left row sees the right table of a join, and %s stands alone", t.Name).
+			WithHint("write FROM o JOIN %s FOR SYSTEM_TIME AS OF o.rowtime AS r ON .., or, for one moment, make a temporal table function f and read FROM f(TIMESTAMP '..')", t.Name)
 	}
 	ref := tableRef{name: t.Name.Last().Value, pos: t.At}
 	if len(t.Name) == 1 {

@@ -94,6 +94,8 @@ func execute(s *catalog.Session, sql string) error {
 		switch stmt := stmt.(type) {
 		case *parse.CreateTable:
 			err = plan.CreateTable(ctx, stmt, s)
+		case *parse.CreateTemporalFunction:
+			err = plan.CreateTemporalFunction(ctx, stmt, s)
 		case *parse.CreateView:
 			err = plan.CreateView(ctx, stmt, s)
 		case *parse.Alter:

@@ -41,11 +41,42 @@ func (b *binder) temporalJoin(j *parse.Join, ref *parse.TableName) (Node, *scope
 	if err != nil {
 		return nil, nil, err
 	}
-	v, err := b.versioned(right, ref.Name.Last().Value, ref.At)
+	v, err := b.versioned(right, ref.Name.Last().Value, ref.At, compared(j, ls, rs))
 	if err != nil {
 		return nil, nil, err
 	}
 	return b.joinVersions(j, temporalSide{left, ls, time, ref.AsOf.Pos()}, right, rs, v)
+}
+
+// compared are the columns of the right side that the condition of a join has to equal
+// something.
+func compared(j *parse.Join, ls, rs *scope) []string {
+	var out []string
+	for _, name := range j.Using {
+		out = append(out, name.Value)
+	}
+	if j.On == nil {
+		return out
+	}
+	for _, c := range conjuncts(j.On) {
+		eq, ok := c.(*parse.Binary)
+		if !ok || eq.Op != "=" {
+			continue
+		}
+		for _, side := range []parse.Expr{eq.Left, eq.Right} {
+			col, ok := side.(*parse.ColumnRef)
+			if !ok {
+				continue
+			}
+			if _, err := ls.resolve(col.Name); err == nil {
+				continue
+			}
+			if c, err := rs.resolve(col.Name); err == nil {
+				out = append(out, c.Name)
+			}
+		}
+	}
+	return out
 }
 
 // timeOfLeft is the column of the left side that says of which time the right side is to

@@ -173,7 +173,7 @@ func (n *TemporalJoin) missing(k int, conds []expr.Expr, at, width int) *errs.Er
 						from = inner.Arg
 					}
 					return errs.New(errs.Type, cast.Pos(), "the key %q of %s is a %s, and is compared as a %s: versions cannot be found by it", name, n.Name, t, cast.T.Optional()).
-						WithHint("make what it equals a %s: CAST(%s AS %s) = %s", t, from, t, name)
+						WithHint("make what it equals a %s, and leave %q as it is: ON CAST(%s AS %s) = %s.%s", t, name, from, t, n.Name, name)
 				}
 			}
 		}

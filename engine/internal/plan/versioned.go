@@ -30,8 +30,9 @@ type versioned struct {
 	function string
 }
 
-// versioned finds the versions of a table. n is changed.
-func (b *binder) versioned(n Node, name string, pos errs.Position) (versioned, error) {
+// versioned finds the versions of a table, of which some columns are compared in the
+// condition of the join. n is changed.
+func (b *binder) versioned(n Node, name string, pos errs.Position, compared []string) (versioned, error) {
 	n = pushDown(simplifier{b.session.Options.TimeZone}.node(n), nil)
 	v := versionsOf(n)
 	v.name, v.pos = name, pos
@@ -41,7 +42,7 @@ func (b *binder) versioned(n Node, name string, pos errs.Position) (versioned, e
 			why = "it declares no PRIMARY KEY"
 		}
 		return v, errs.New(errs.Invalid, pos, "FOR SYSTEM_TIME AS OF needs to know which rows of %q are versions of one thing, and it has no key: %s", name, why).
-			WithHint("%s", v.keyHint())
+			WithHint("%s", v.keyHint(compared))
 	}
 	return v, nil
 }
@@ -69,13 +70,16 @@ func versionsOf(n Node) versioned {
 		}
 	}
 	v := versioned{node: n, time: -1}
+	if a, ok := n.(*Aggregate); ok {
+		v.key = upTo(len(a.Keys))
+	}
 	for i := range n.Schema() {
 		if attr := timeAttribute(n, i); attr == sqltype.Rowtime {
 			v.time, v.attr = i, attr
 			break
 		}
 	}
-	v.lostKey = n.Op() + where(n.Pos()) + " has none"
+	v.lostKey = "the rows of " + n.Op() + where(n.Pos()) + " have none, or one that changes"
 	v.losesTime(n)
 	return v
 }
@@ -112,6 +116,8 @@ func (n *Calc) versions() versioned {
 			v.lostTime = "the column " + name + " is not in it"
 			v.losesTime(n)
 		}
+	} else if v.lostTime != "" {
+		v.losesTime(n)
 	} else if at := slices.IndexFunc(n.Exprs, func(e expr.Expr) bool {
 		c, ok := e.(*expr.Call)
 		return ok && c.Func.Name == "PROCTIME"
@@ -176,17 +182,26 @@ func (v *versioned) needTime(at errs.Position) error {
 		e = errs.New(errs.Invalid, at, "of %q it is not known when it has been read, as it has no event time: %s", v.name, v.lostTime)
 	}
 	key := strings.Join(v.node.Schema().Project(v.key).Names(), ", ")
-	return e.WithHint("declare a WATERMARK for %[1]q, or use a table that can be asked by key, or say that what has come is what is wanted: "+
-		"CREATE TEMPORAL TABLE FUNCTION %[1]s_now AS TABLE %[1]s TIME .. KEY (%[2]s) and LATERAL TABLE(%[1]s_now(..))", v.name, key)
+	return e.WithHint("declare a WATERMARK for %[1]q, or use a table that can be asked by key; or say that what has come is what is wanted: "+
+		"CREATE VIEW now AS SELECT *, PROCTIME() AS proctime FROM %[2]s; CREATE TEMPORAL TABLE FUNCTION f AS TABLE now TIME proctime KEY (%[3]s); and FROM o, LATERAL TABLE(f(o.proctime)) AS r WHERE ..",
+		v.name, parse.QuoteIdent(v.name), key)
 }
 
-// keyHint is a statement that gives a table without a key one.
-func (v *versioned) keyHint() string {
-	name := parse.QuoteIdent(v.name)
-	time := "rowtime"
+// keyHint is a statement that gives a table without a key one, which has the columns that
+// are compared.
+func (v *versioned) keyHint(compared []string) string {
+	key, time := "k", "rowtime"
+	for i, c := range compared {
+		if compared[i] = parse.QuoteIdent(c); i == 0 {
+			key = ""
+		} else {
+			key += ", "
+		}
+		key += compared[i]
+	}
 	if v.time >= 0 {
 		time = parse.QuoteIdent(v.node.Schema()[v.time].Name)
 	}
-	return "declare PRIMARY KEY (k) NOT ENFORCED, or join with a view of the last row of each: CREATE VIEW versions AS SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY " +
-		time + " DESC) AS n FROM " + name + ") WHERE n = 1"
+	return "declare PRIMARY KEY (" + key + ") NOT ENFORCED for the table, or join with a view of the last row of each: CREATE VIEW versions AS SELECT * FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY " +
+		key + " ORDER BY " + time + " DESC) AS n FROM " + parse.QuoteIdent(v.name) + ") WHERE n = 1"
 }
