@@ -224,7 +224,8 @@ func (c *trial) shuffled(prefix func(t *randomTable, all int) int, shuffle func(
 		return c.tables[i], all[:prefix(c.tables[i], len(all))]
 	}
 	return enginetest.Input{
-		Now: time.UnixMilli(testNow),
+		Now:     time.UnixMilli(testNow),
+		Shuffle: shuffle,
 		Tables: func(n *plan.Scan) ([]ref.Row, error) {
 			t, all := changes(n)
 			rows := t.after(all)

@@ -22,9 +22,12 @@ import (
 type domain struct {
 	outer *scope // their columns
 	cols  []int  // those that are read, ascending
-	node  Node   // a row for each combination of their values
+	node  Node   // a row for each combination of their values; see rows
 	read  map[int]bool
 }
+
+// rows is a node for a row for each combination of values, for one more reader.
+func (d *domain) rows() Node { return copied(d.node) }
 
 // column binds a name to a column of the rows around a query, as the domain has it.
 func (d *domain) column(x *exprBinder, e *parse.ColumnRef) (expr.Expr, error) {
@@ -37,6 +40,22 @@ func (d *domain) column(x *exprBinder, e *parse.ColumnRef) (expr.Expr, error) {
 		d.read[i] = true
 	}
 	return expr.Remap(c, func(i int) int { return slices.Index(d.cols, i) }), nil
+}
+
+// aggregates reports whether arguments of an aggregate are columns of the rows around
+// alone. By the standard it then is one of the query around, not of the subquery.
+func (d *domain) aggregates(args []expr.Expr) bool {
+	if d == nil || len(args) == 0 {
+		return false
+	}
+	width, some := len(d.cols), false
+	for _, a := range args {
+		if !within(a, 0, width) {
+			return false
+		}
+		some = some || len(expr.Columns(a)) > 0
+	}
+	return some
 }
 
 // scope has the columns of the domain, which are found by way of those around.
@@ -130,7 +149,7 @@ func (b *binder) source(s *parse.Select) (Node, *scope, error) {
 	n, sc, err := free.from(s.From)
 	switch {
 	case errs.CodeOf(err) == errs.NotFound: // perhaps FROM reads them itself
-		return free.beside(d.node, d.scope(), s.From)
+		return free.beside(d.rows(), d.scope(), s.From)
 	case err != nil:
 		return nil, nil, err
 	}
@@ -141,7 +160,7 @@ func (b *binder) source(s *parse.Select) (Node, *scope, error) {
 	if n, err := b.spared(n, both, s); n != nil || err != nil {
 		return n, both, err
 	}
-	return newJoin(InnerJoin, d.node, n, nil, s.At), both, nil
+	return newJoin(InnerJoin, d.rows(), n, nil, s.At), both, nil
 }
 
 // beside is the cross join of a node with a table in FROM that may depend on it.
@@ -216,7 +235,7 @@ func (b *binder) everyGroup(n Node, at errs.Position, es ...*expr.Expr) (Node, e
 	if !ok || len(agg.Keys) != width {
 		return nil, unsupported(at, "this aggregation in a subquery that depends on rows around it is").WithHint("write a join with a query in FROM")
 	}
-	out, err := joinDomain(LeftJoin, d.node, n, upTo(width), 0, nil, at)
+	out, err := joinDomain(LeftJoin, d.rows(), n, upTo(width), 0, nil, at)
 	if err != nil {
 		return nil, err
 	}

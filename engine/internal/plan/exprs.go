@@ -483,6 +483,10 @@ func (x *exprBinder) aggregate(f *function.Aggregate, e *parse.Call) (expr.Expr,
 	if f.Kind == function.Count && len(args) == 1 && args[0].Type().NotNull && !e.Distinct {
 		args = nil // it counts all rows
 	}
+	if x.scope.domain.aggregates(args) {
+		return nil, unsupported(e.At, "%s, which reads nothing but columns of the rows around the subquery and so is an aggregate of those, is", parse.Format(e)).
+			WithHint("compute it where those rows are grouped")
+	}
 	a, err := expr.NewAggregate(f, e.At, e.Distinct, filter, args...)
 	if err != nil {
 		return nil, err

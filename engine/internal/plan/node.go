@@ -216,6 +216,8 @@ type Sink struct {
 	StrictLength bool
 
 	conflict parse.OnConflict
+	// upserts says that the input is an upsert changelog by the primary key.
+	upserts bool
 }
 
 // Collect hands the result of a query to whoever asked: all changes, -U included.

@@ -90,7 +90,7 @@ func (n *Sink) planUpsert(materialize string) error {
 	case fits == nil:
 		// Only inserts: of the rows of a key, which come on one path, the last one stays.
 		n.exchange(HashShards, n.Keys)
-	case t.Mode.InsertOnly():
+	case t.Mode.InsertOnly(), n.upserts: // nothing on the way could be netted: it has no -U
 	case fits.Ordered && len(fits.Columns) == len(pk) && redundantBefore(n.Input, pk):
 	default:
 		n.exchange(HashShards, n.Keys)

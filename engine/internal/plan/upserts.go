@@ -40,7 +40,7 @@ func (n *Sink) passUpserts(materialize string) {
 	}
 	p := upsertPath{byKey: takes.DeletesByKey()}
 	if in := p.through(n.Input, union(n.Keys)); in != nil && p.passed {
-		n.Input = in
+		n.Input, n.upserts = in, true
 	}
 }
 

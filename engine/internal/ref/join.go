@@ -49,6 +49,9 @@ func (e evaluator) join(n *plan.Join, left, right table) (table, error) {
 			}
 		}
 	}
+	if e.in.Shuffle != nil {
+		e.in.Shuffle(out.rows)
+	}
 	return out, nil
 }
 

@@ -45,8 +45,11 @@ type Input struct {
 	// Told are the watermarks that the source of a table with SOURCE_WATERMARK() said, in
 	// order; nil: none.
 	Told func(n *plan.WatermarkAssigner) []Told
-	Now  time.Time      // of the clock, which stands still
-	Zone *time.Location // of the session, where the plan does not say it yet; nil is UTC
+	// Shuffle puts rows that a join makes in some other order, as they may come; nil: they
+	// come by the order of its left side.
+	Shuffle func([]Row)
+	Now     time.Time      // of the clock, which stands still
+	Zone    *time.Location // of the session, where the plan does not say it yet; nil is UTC
 }
 
 // Result is what a root of a plan comes to. When rows alone do not decide it, as with a
