@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // input is a table's rows, as lines, and how much of them its files have by now.
@@ -23,13 +24,15 @@ const (
 	itemRows   = 60
 	changeRows = 700
 	priceRows  = 500
+	eventRows  = 1500
+	clickRows  = 400
 	smallKeys  = 16
 )
 
 // newInputs draws the tables of a scenario in a folder.
 func newInputs(r *rand.Rand, dir string) (map[string]*input, error) {
 	all := map[string]*input{}
-	for table := range columns {
+	for _, table := range names {
 		in := &input{table: table, grows: updating(table) || r.IntN(4) > 0}
 		splits := 1
 		if in.path = filepath.Join(dir, table+".json"); !in.grows {
@@ -77,6 +80,14 @@ func draw(r *rand.Rand, table string) (lines []string) {
 		for id := range itemRows {
 			add(`{"id":%d,"k":%d,"w":%d}`, id, r.IntN(smallKeys), r.IntN(100)-50)
 		}
+	case "events":
+		for id := range eventRows {
+			add(`{"id":%d,"k":%d,"v":%d,"ts":"%s"}`, id, r.IntN(smallKeys), r.IntN(100)-50, eventTime(r, id, 1))
+		}
+	case "clicks":
+		for id := range clickRows {
+			add(`{"id":%d,"k":%d,"w":%d,"ts":"%s"}`, id, r.IntN(smallKeys), r.IntN(100)-50, eventTime(r, id, eventRows/clickRows))
+		}
 	case "accounts":
 		live := map[int]string{}
 		for len(lines) < changeRows {
@@ -117,9 +128,20 @@ func draw(r *rand.Rand, table string) (lines []string) {
 	return lines
 }
 
+// eventTime is the time of a row, which no other of its table has. Neighbours are out of
+// order, by less than a second.
+func eventTime(r *rand.Rand, id, slower int) string {
+	const step, disorder = 50, 18
+	at := (id*slower+r.IntN(disorder))*step + id%step
+	return time.UnixMilli(int64(at)).UTC().Format("2006-01-02 15:04:05.999")
+}
+
 // ddl declares the table.
 func (in *input) ddl() string {
-	options := ""
+	options, watermark := "", ""
+	if timed(in.table) {
+		watermark = ", WATERMARK FOR ts AS ts - INTERVAL '1' SECOND"
+	}
 	connector := "filesystem"
 	if updating(in.table) {
 		options = ", 'json.changelog' = 'true'"
@@ -130,8 +152,8 @@ func (in *input) ddl() string {
 	if in.grows {
 		options += ", 'source.monitor-interval' = '3 ms'"
 	}
-	return fmt.Sprintf("CREATE TEMPORARY TABLE %s (%s) WITH ('connector' = '%s', 'path' = '%s', 'format' = 'json'%s);\n",
-		in.table, columns[in.table], connector, in.path, options)
+	return fmt.Sprintf("CREATE TEMPORARY TABLE %s (%s%s) WITH ('connector' = '%s', 'path' = '%s', 'format' = 'json'%s);\n",
+		in.table, columns[in.table], watermark, connector, in.path, options)
 }
 
 // grow writes so many more bytes, of lines or parts of lines.

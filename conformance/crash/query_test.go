@@ -2,7 +2,9 @@ package crash
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,6 +14,7 @@ type query struct {
 	name, sql string
 	key       string // of a sink that replaces rows by it; "": the sink takes any change
 	waits     bool   // until the end it shows a part of its result, or nothing
+	view      string // that it reads, behind CREATE TEMPORARY VIEW; ""
 }
 
 var queries = []query{
@@ -42,6 +45,26 @@ var queries = []query{
 	{name: "materialize", sql: "SELECT MAX(id) AS top, k, COUNT(*) AS n FROM accounts GROUP BY k", key: "top"},
 	{name: "sort and limit", sql: "SELECT id, v FROM orders ORDER BY v DESC, id LIMIT 10", waits: true},
 	{name: "limit over updates", sql: "SELECT id, v FROM accounts ORDER BY v, id LIMIT 5 OFFSET 2", waits: true},
+	{name: "tumbling windows", sql: "SELECT window_start, k, COUNT(*) AS n, SUM(v) AS total, MAX(v) AS high FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND)) GROUP BY window_start, window_end, k", waits: true},
+	{name: "hopping windows", sql: "SELECT window_end, COUNT(*) AS n, MIN(v) AS low FROM TABLE(HOP(TABLE events, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '3' SECOND)) GROUP BY window_start, window_end", waits: true},
+	{name: "cumulating windows", sql: "SELECT window_end, k, COUNT(DISTINCT v) AS n FROM TABLE(CUMULATE(TABLE events, DESCRIPTOR(ts), INTERVAL '1' SECOND, INTERVAL '4' SECOND)) GROUP BY window_start, window_end, k", waits: true},
+	{name: "sessions", sql: "SELECT window_start, window_end, k, COUNT(*) AS n, SUM(v) AS total FROM TABLE(SESSION(TABLE events PARTITION BY k, DESCRIPTOR(ts), INTERVAL '1' SECOND)) GROUP BY window_start, window_end, k", waits: true},
+	{name: "windows of windows", sql: "SELECT window_start, MAX(n) AS high FROM (SELECT window_start, window_end, window_time AS wt, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND)) GROUP BY window_start, window_end, window_time, k) GROUP BY window_start, window_end", waits: true},
+	{name: "best of a window", sql: "SELECT id, v, window_end FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end ORDER BY v DESC, id) AS place FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND))) WHERE place <= 3", waits: true},
+	{name: "window join", sql: "SELECT e.id, e.v, c.w FROM (SELECT * FROM TABLE(TUMBLE(TABLE events, DESCRIPTOR(ts), INTERVAL '2' SECOND))) AS e FULL JOIN (SELECT * FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '2' SECOND))) AS c ON e.window_start = c.window_start AND e.window_end = c.window_end AND e.k = c.k", waits: true},
+	{name: "best", sql: "SELECT k, id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC, id) AS place FROM orders) WHERE place <= 3"},
+	{name: "best of updates", sql: "SELECT k, id, v, place FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC, id) AS place FROM accounts) WHERE place <= 2"},
+	{name: "ranks", sql: "SELECT k, id, v, place FROM (SELECT *, RANK() OVER (PARTITION BY k ORDER BY v) AS place FROM accounts) WHERE place <= 2"},
+	{name: "first of each", sql: "SELECT k, id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts) AS place FROM events) WHERE place = 1", waits: true},
+	{name: "last of each", sql: "SELECT k, id, v FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS place FROM events) WHERE place = 1"},
+	{name: "sort in time", sql: "SELECT id, ts FROM events ORDER BY ts, id", waits: true},
+	{name: "over", sql: "SELECT id, k, COUNT(*) OVER w AS n, SUM(v) OVER w AS total, LAG(v) OVER (PARTITION BY k ORDER BY ts) AS before FROM events WINDOW w AS (PARTITION BY k ORDER BY ts RANGE BETWEEN INTERVAL '2' SECOND PRECEDING AND CURRENT ROW)", waits: true},
+	{name: "over rows", sql: "SELECT id, k, SUM(v) OVER w AS total, MIN(v) OVER w AS low FROM events WINDOW w AS (PARTITION BY k ORDER BY ts ROWS BETWEEN 4 PRECEDING AND CURRENT ROW)", waits: true},
+	{name: "over updates", sql: "SELECT id, k, SUM(v) OVER (PARTITION BY k ORDER BY id) AS total FROM accounts"},
+	{name: "interval join", sql: "SELECT e.id, c.id AS click, e.v, c.w FROM events AS e JOIN clicks AS c ON e.k = c.k AND c.ts BETWEEN e.ts - INTERVAL '1' SECOND AND e.ts + INTERVAL '2' SECOND", waits: true},
+	{name: "outer interval join", sql: "SELECT e.id, c.id AS click, e.v, c.w FROM events AS e FULL JOIN clicks AS c ON e.k = c.k AND c.ts BETWEEN e.ts AND e.ts + INTERVAL '1' SECOND", waits: true},
+	{name: "temporal join", sql: "SELECT e.id, e.v, c.w FROM events AS e LEFT JOIN versions FOR SYSTEM_TIME AS OF e.ts AS c ON e.k = c.k", waits: true,
+		view: "versions AS SELECT k, w, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS place FROM clicks) WHERE place = 1"},
 }
 
 // columns are those of the tables, as CREATE TABLE has them.
@@ -50,7 +73,16 @@ var columns = map[string]string{
 	"items":    "id BIGINT, k BIGINT, w BIGINT",
 	"accounts": "id BIGINT, k BIGINT, v BIGINT",
 	"prices":   "k BIGINT, p BIGINT, PRIMARY KEY (k) NOT ENFORCED",
+	"events":   "id BIGINT, k BIGINT, v BIGINT, ts TIMESTAMP(3)",
+	"clicks":   "id BIGINT, k BIGINT, w BIGINT, ts TIMESTAMP(3)",
 }
+
+// names are those of the tables.
+var names = slices.Sorted(maps.Keys(columns))
+
+// timed tables have event time, in which their rows are out of order by less than the
+// watermark waits: none is late.
+func timed(table string) bool { return strings.Contains(columns[table], " ts ") }
 
 // updating tables have changes, in one file.
 func updating(table string) bool { return table == "accounts" || table == "prices" }
@@ -60,8 +92,8 @@ var word = regexp.MustCompile(`\w+`)
 // tables lists those that the query reads.
 func (q query) tables() []string {
 	var out []string
-	for _, t := range []string{"orders", "items", "accounts", "prices"} {
-		for _, w := range word.FindAllString(q.sql, -1) {
+	for _, t := range names {
+		for _, w := range word.FindAllString(q.sql+" "+q.view, -1) {
 			if w == t {
 				out = append(out, t)
 				break
@@ -81,6 +113,14 @@ func (q query) witness(table string) string {
 
 // result is the name of the sink of the query's own rows.
 func (q query) result() string { return strings.ReplaceAll(q.job(), "-", "_") + "_result" }
+
+// definition is the statement that makes the query's view, if it has one.
+func (q query) definition() string {
+	if q.view == "" {
+		return ""
+	}
+	return "CREATE TEMPORARY VIEW " + q.view + ";\n"
+}
 
 // statement is the query with its witnesses.
 func (q query) statement() string {

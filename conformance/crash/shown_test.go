@@ -129,7 +129,7 @@ func fold(lines []string, key string) ([]string, error) {
 	return rows, nil
 }
 
-// member is the text of a member of a row, a number.
+// member is the text of a member of a row, without commas.
 func member(row, name string) string {
 	_, rest, _ := strings.Cut(row, `"`+name+`":`)
 	return rest[:strings.IndexAny(rest, ",}")]
@@ -232,11 +232,16 @@ func (q query) over(ctx context.Context, dir string, rows map[string][]string, s
 	var l life
 	for table, lines := range rows {
 		in := &input{table: table, path: filepath.Join(dir, table+".json")}
+		if timed(table) { // several files were read at once: in one, rows would be late
+			lines = slices.Clone(lines)
+			slices.SortFunc(lines, func(a, b string) int { return cmp.Compare(member(a, "ts"), member(b, "ts")) })
+		}
 		if err := os.WriteFile(in.path, []byte(text(lines)), 0o666); err != nil {
 			return nil, err
 		}
 		l.DDL += strings.Replace(in.ddl(), "'upserts'", "'filesystem'", 1)
 	}
+	l.DDL += q.definition()
 	out := filepath.Join(dir, "out")
 	l.DDL += sinkDDL(q.result(), schema, out, true, "")
 	l.Jobs = []lifeJob{{"SET 'parallelism.default' = '1'", "INSERT INTO " + q.result() + " " + q.sql}}
