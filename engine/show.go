@@ -182,6 +182,8 @@ func describe(o catalog.Object) [][]string {
 			}
 			if c.Computed != nil {
 				extras = "AS " + c.Computed.String()
+			} else if c.Metadata != "" {
+				extras = "METADATA FROM '" + c.Metadata + "'"
 			}
 			col := sqltype.Column{Name: c.Name, Type: c.Type}
 			if col.Type.Attr = o.TimeAttribute(i); col.Type.Attr == sqltype.Rowtime {

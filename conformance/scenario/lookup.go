@@ -118,3 +118,12 @@ func (s *Session) Empty() {
 		}
 	}
 }
+
+// Metadata is whatever a table declares: its rows are fed with it.
+func (ts tables) Metadata(d *connector.Table, _ connector.Options) []connector.MetadataKey {
+	var out []connector.MetadataKey
+	for _, m := range d.Metadata {
+		out = append(out, connector.MetadataKey{Key: m.Key, Type: d.Schema[m.Column].Type})
+	}
+	return out
+}

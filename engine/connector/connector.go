@@ -32,12 +32,15 @@ type Connector interface {
 	Infer(ctx context.Context, t *Table, opt Options) (sqltype.Schema, error)
 }
 
-// Table is a table's declaration as far as connectors see it: physical columns
-// only, in the order of the declaration.
+// Table is a table's declaration as far as connectors see it: physical and metadata
+// columns only, in the order of the declaration.
 type Table struct {
 	Name       string
 	Schema     sqltype.Schema
 	PrimaryKey []int // columns, or nil
+	// Metadata are the columns that tell something about a row, and are none of its own.
+	// They stand in Schema where they were declared. Only a WithMetadata is given any.
+	Metadata []MetadataColumn
 	Options    map[string]string
 	// OptionPos is where in the statement an option's key stands. It may be nil.
 	OptionPos func(key string) errs.Position

@@ -138,11 +138,11 @@ func (c Connector) Source(t *connector.Table, opt connector.Options) (connector.
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.Decoding(t, opt)
+	d, err := f.Decoding(content(t), opt)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{location: at, decoding: d, pos: opt.Pos("path"), stdin: c.stdin(), after: c.after}
+	s := &source{location: at, decoding: d, table: t, pos: opt.Pos("path"), stdin: c.stdin(), after: c.after}
 	if s.after == nil {
 		s.after = time.After
 	}

@@ -74,7 +74,7 @@ func (m *monitor) begin(ctx context.Context, path string, position []byte) error
 		return err
 	}
 	m.path = path
-	if m.reader, err = m.decoding.Open(ctx, f, connector.Part{}, m.scan, position); err != nil {
+	if m.reader, err = m.decode(ctx, f, path, connector.Part{}, m.scan, position); err != nil {
 		f.Close()
 	}
 	return err

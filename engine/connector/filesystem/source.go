@@ -22,7 +22,8 @@ import (
 type source struct {
 	location
 	decoding connector.Decoding
-	pos      errs.Position // of 'path'
+	table    *connector.Table // with what is told about files
+	pos      errs.Position    // of 'path'
 	stdin    io.Reader
 	interval time.Duration // 'source.monitor-interval'; 0: what is there is all
 	after    func(time.Duration) <-chan time.Time
@@ -159,7 +160,7 @@ func (s *source) Open(ctx context.Context, split connector.Split, scan connector
 			return nil, err
 		}
 	}
-	r, err := s.decoding.Open(ctx, f, d.part, scan, position)
+	r, err := s.decode(ctx, f, d.path, d.part, scan, position)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -182,7 +183,15 @@ func (s *source) openMonitored(ctx context.Context, scan connector.Scan, positio
 		return nil, errs.New(errs.Unsupported, s.pos, "%q cannot be read while it grows: files of this format are complete", s.path).
 			WithHint("name a folder or a pattern, which get new files, or remove 'source.monitor-interval'")
 	}
-	return s.follow(ctx, scan, position)
+	if len(s.table.Metadata) == 0 {
+		return s.follow(ctx, scan, position)
+	}
+	inner, t := s.telling(s.path, scan)
+	if t.Reader, err = s.follow(ctx, inner, position); err != nil {
+		return nil, err
+	}
+	t.look(s.path)
+	return t, nil
 }
 
 func (s *source) open(path string) (connector.File, error) {

@@ -38,6 +38,8 @@ type Column struct {
 	// Computed is an expression over the table's physical columns, in their
 	// order, or nil for a physical column.
 	Computed expr.Expr
+	// Metadata is the key of what a column METADATA tells, or "".
+	Metadata string
 }
 
 // Watermark is WATERMARK FOR a column: Expr gives the time up to which the input

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -87,6 +88,8 @@ type tableDefinition struct {
 	b     *binder
 	stmt  *parse.CreateTable
 	table *catalog.Table
+	// metadata are the columns METADATA of a table that declares no physical ones.
+	metadata sqltype.Schema
 }
 
 // physical collects names, types and the primary key, and declares to the
@@ -101,15 +104,21 @@ func (d *tableDefinition) physical() error {
 		}
 		seen[c.Name.Value] = true
 		switch c.Kind {
-		case parse.MetadataColumn:
-			return unsupported(c.At, "METADATA is")
-		case parse.PhysicalColumn:
+		case parse.MetadataColumn, parse.PhysicalColumn:
 			t, err := typeOf(c.Type)
 			if err != nil {
 				return err
 			}
+			if c.Kind == parse.MetadataColumn {
+				decl.Metadata = append(decl.Metadata, connector.MetadataColumn{
+					Column: len(decl.Schema), Key: cmp.Or(c.MetadataKey, c.Name.Value), Virtual: c.Virtual, Pos: c.At,
+				})
+			}
 			decl.Schema = append(decl.Schema, sqltype.Column{Name: c.Name.Value, Type: t})
 		}
+	}
+	if len(decl.Metadata) == len(decl.Schema) { // the others are those that the connector finds
+		d.metadata, decl.Schema = decl.Schema, nil
 	}
 	pos := map[string]errs.Position{}
 	for _, o := range d.stmt.Options {
@@ -135,7 +144,10 @@ func (d *tableDefinition) connect() error {
 		return placed(err, d.stmt.Name.Pos())
 	}
 	if len(decl.Schema) == 0 {
-		decl.Schema = slices.Clone(schema)
+		decl.Schema = append(slices.Clone(schema), d.metadata...)
+		for i := range decl.Metadata {
+			decl.Metadata[i].Column += len(schema)
+		}
 		if err := d.primaryKey(decl.Schema); err != nil {
 			return err
 		}
@@ -144,7 +156,7 @@ func (d *tableDefinition) connect() error {
 		return errs.New(errs.Invalid, d.stmt.Name.Pos(), "table %q has no columns", d.table.ID.Object).WithHint("declare them: CREATE TABLE t (a BIGINT, ..) WITH (..)")
 	}
 	d.table.Connector, d.table.Options = c, opt
-	return nil
+	return connector.CheckMetadata(c, decl, opt)
 }
 
 func (d *tableDefinition) primaryKey(schema sqltype.Schema) error {
@@ -181,6 +193,12 @@ func (d *tableDefinition) computed() error {
 		}
 	}
 	physical := 0
+	if len(d.metadata) > 0 {
+		physical = len(schema) - len(d.metadata)
+		for _, c := range schema[:physical] {
+			d.table.Columns = append(d.table.Columns, catalog.Column{Name: c.Name, Type: c.Type})
+		}
+	}
 	for _, c := range d.stmt.Columns {
 		col := catalog.Column{Name: c.Name.Value, Comment: c.Comment}
 		if c.Kind == parse.ComputedColumn {
@@ -196,6 +214,9 @@ func (d *tableDefinition) computed() error {
 				return errs.New(errs.Invalid, c.At, "column %q is not in the connector's schema", c.Name.Value)
 			}
 			col.Type = schema[physical].Type
+			if c.Kind == parse.MetadataColumn {
+				col.Metadata = cmp.Or(c.MetadataKey, c.Name.Value)
+			}
 			physical++
 		}
 		d.table.Columns = append(d.table.Columns, col)

@@ -24,6 +24,10 @@ func (b *binder) insert(ins *parse.Insert) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m := table.Declaration.Metadata; len(m) > 0 {
+		return nil, unsupported(ins.Table.Pos(), "writing a table with METADATA columns (%s) is", table.Declaration.Schema[m[0].Column].Name).
+			WithHint("declare another table for it without them")
+	}
 	target, err := table.Sink()
 	if err != nil {
 		return nil, placed(err, ins.Table.Pos())

@@ -102,6 +102,12 @@ func (b *binder) lookupJoin(j *parse.Join, left Node, ls *scope, ref *parse.Tabl
 	if l.Settings, err = t.Options.Lookup(whole); err != nil {
 		return nil, nil, placed(err, ref.At)
 	}
+	if l.Settings.Cache == connector.FullCache && src != nil {
+		if scan, err := t.Source(); err != nil || !scan.Bounded() || !scan.Mode().InsertOnly() {
+			return nil, nil, errs.New(errs.Option, ref.At, "the table %q cannot be read to its end, and 'lookup.cache' = 'FULL' would keep the whole of it", t.ID.Object).
+				WithHint("write 'lookup.cache' = 'PARTIAL' or 'NONE'")
+		}
+	}
 	id := t.ID
 	name := tableRef{name: ref.Name.Last().Value, pos: ref.At, path: []string{id.Catalog, id.Database, id.Object}}
 	right, rs, err := b.named(l.scan(), name, ref.Alias)

@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, lookups, windows, calls, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
+// simplify, filters, columns, windows, calls, lookups, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
 // determinism, ids.
 package plan
 
@@ -51,9 +51,9 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 		{"simplify", each(simplify(s.Options.TimeZone))},
 		{"filters", each(pushFilters)},
 		{"columns", each(pushColumns)},
-		{"lookups", each(lookups)},
 		{"windows", each(fuseWindows)},
 		{"calls", each(shareCalls)},
+		{"lookups", each(lookups)},
 		{"scans", whole(shareScans, s.Options.ReuseSubPlan)},
 		{"upserts", passUpserts(s.Options.UpsertMaterialize)},
 		{"late rows", func([]Node) error {
