@@ -71,6 +71,19 @@ var matrixOperators = []struct{ name, sql string }{
 	{"anti join by what changes", "SELECT g, n FROM (SELECT g, COUNT(*) AS n FROM (SELECT {C} FROM t) AS p GROUP BY g) AS x WHERE n NOT IN (SELECT k FROM u)"},
 	{"aggregate of a join", "SELECT k, COUNT(*) AS n, MAX({v}) AS x FROM (SELECT {C} FROM t) AS l LEFT JOIN u ON l.g = u.k GROUP BY k"},
 	{"order by", "SELECT {C} FROM t ORDER BY {S}"},
+	{"rank", "SELECT {C}, RANK() OVER (PARTITION BY g ORDER BY {v}) AS n FROM t"},
+	{"top rows", "SELECT {C} FROM t QUALIFY DENSE_RANK() OVER (ORDER BY {v} DESC) <= 2"},
+	{"first of each", "SELECT {C} FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY g ORDER BY {S}) = 1"},
+	{"over", "SELECT {C}, SUM({v}) OVER (PARTITION BY g ORDER BY {v}) AS x, COUNT(*) OVER (PARTITION BY g) AS n FROM t"},
+	{"over rows", "SELECT {C}, LAG({v}) OVER (PARTITION BY g ORDER BY {S}) AS x, MAX({v}) OVER (PARTITION BY g ORDER BY {S} ROWS 1 PRECEDING) AS y FROM t"},
+	{"over an aggregate", "SELECT g, n, RANK() OVER (ORDER BY n) AS r, SUM(n) OVER (ORDER BY n) AS x FROM (SELECT g, COUNT(*) AS n FROM (SELECT {C} FROM t) AS p GROUP BY g) AS q"},
+	{"over in time", "SELECT {C}, SUM({v}) OVER (PARTITION BY g ORDER BY ts) AS x FROM t"},
+	{"window", "SELECT {C}, window_start FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '0.002' SECOND))"},
+	{"window aggregate", "SELECT window_start, window_end, g, COUNT(*) AS n, MAX({v}) AS x FROM TABLE(HOP(TABLE t, DESCRIPTOR(ts), INTERVAL '0.001' SECOND, INTERVAL '0.002' SECOND)) GROUP BY window_start, window_end, g"},
+	{"session", "SELECT window_start, window_end, g, COUNT(*) AS n FROM TABLE(SESSION(TABLE t PARTITION BY g, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) GROUP BY window_start, window_end, g"},
+	{"window rank", "SELECT {C} FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) QUALIFY RANK() OVER (PARTITION BY window_start, window_end ORDER BY {v}) <= 2"},
+	{"window join", "SELECT {l.C}, r.k, r.w FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) AS l LEFT JOIN TABLE(TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) AS r ON l.window_start = r.window_start AND l.window_end = r.window_end AND l.g <> r.k"},
+	{"join within an interval", "SELECT {l.C}, r.k, r.w FROM t AS l LEFT JOIN u AS r ON l.g = r.k AND l.ts BETWEEN r.ts - INTERVAL '0.001' SECOND AND r.ts + INTERVAL '0.001' SECOND"},
 	{"order by, limit", "SELECT {C} FROM t ORDER BY {v} DESC, {S} LIMIT 3 OFFSET 1"},
 	{"limit", "SELECT {C} FROM t LIMIT 3"},
 	{"aggregate of the first", "SELECT g, SUM({v}) AS x FROM (SELECT * FROM (SELECT {C} FROM t) AS p ORDER BY {v}, {S} LIMIT 4) AS q GROUP BY g"},
@@ -287,14 +300,21 @@ func (c cell) session(ctx context.Context) (*trial, *session, error) {
 		return nil, nil, err
 	}
 	s := &session{Engine: e, sink: lib.sink}
-	for _, tab := range t.tables {
-		if err := s.declare(ctx, tab.declaration(), ""); err != nil {
+	for i, tab := range t.tables {
+		declaration := tab.declaration()
+		if timed.MatchString(c.sql) { // time in milliseconds, of which none is ever late
+			declaration = strings.Replace(declaration, "(", "(ts AS TO_TIMESTAMP_LTZ("+[]string{"a", "a", "k"}[i]+", 3), WATERMARK FOR ts AS ts - INTERVAL '1' HOUR, ", 1)
+		}
+		if err := s.declare(ctx, declaration, ""); err != nil {
 			e.Close()
 			return nil, nil, err
 		}
 	}
 	return t, s, nil
 }
+
+// timed are the queries that read event time.
+var timed = regexp.MustCompile(`\bts\b`)
 
 func (s *session) declare(ctx context.Context, declaration, option string) error {
 	declaration = strings.TrimSuffix(strings.TrimSuffix(declaration, " retract"), " upsert")
@@ -366,7 +386,7 @@ func (c cell) refused(query sqltype.ChangelogMode) bool {
 // refusals are the errors that refuse a cell. Each names what is in the way.
 var refusals = []*regexp.Regexp{
 	regexp.MustCompile(`^table "result" only takes inserts, but the table "\w+" changes: its source has `),
-	regexp.MustCompile(`^table "result" only takes inserts, but (GROUP BY .+|the aggregation .+|the \w+( \w+)? join|EXCEPT|Sort) \(line 1:\d+\) updates its results$`),
+	regexp.MustCompile(`^table "result" only takes inserts, but (GROUP BY .+|the aggregation .+|the \w+( \w+)? join|EXCEPT|Sort|Rank|TopN|Deduplicate|Over) \(line 1:\d+\) updates its results$`),
 	regexp.MustCompile(`^the primary key \(\w+\) of table "result" does not identify the query's rows: (the query has no key|the query's rows are identified by \(.+\))$`),
 	regexp.MustCompile(`^table "(t|t2|u)" has updates without the rows that they replace, and no key$`),
 }

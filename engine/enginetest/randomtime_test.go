@@ -6,15 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weirdb/weir/engine/enginetest"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // newTimedTrial is a random query over tables with event time, whose rows come in
 // disorder, some of them late, in several splits.
-func newTimedTrial(seed uint64) *trial {
+func newTimedTrial(seed uint64) *trial { return drawTimed(seed, rand.New(rand.NewPCG(seed, 8)), false) }
+
+// newVersionedTrial is a timed trial with a join with the versions of a table.
+func newVersionedTrial(seed uint64) *trial {
+	return drawTimed(seed, rand.New(rand.NewPCG(seed, 9)), true)
+}
+
+func drawTimed(seed uint64, r *rand.Rand, versioned bool) *trial {
 	c := emptyTrial(seed)
-	r := rand.New(rand.NewPCG(seed, 8))
 	c.timed = true
 	types := []sqltype.Type{sqltype.IntType}
 	for range 1 + r.IntN(3) {
@@ -28,7 +33,7 @@ func newTimedTrial(seed uint64) *trial {
 		c.tables = append(c.tables, newTimedTable(r, fmt.Sprintf("t%d", i), types, event, []int{1, 10, 20, 20, 40}[r.IntN(5)]))
 	}
 	g := &timeGrammar{grammar: &grammar{r: r, tables: c.tables, types: types, leaves: 1, forms: forms()}}
-	if r.IntN(4) == 0 {
+	if versioned || r.IntN(8) == 0 {
 		g.versions = newVersionedTable(r, types, event)
 		c.tables = append(c.tables, g.versions)
 	}
@@ -234,6 +239,9 @@ func (g *timeGrammar) query() *query {
 	if g.versions != nil {
 		return g.temporalJoin(1)
 	}
+	if g.chance(12) {
+		return g.changelog()
+	}
 	q := g.inTime(1 + g.r.IntN(2))
 	if g.whole || !g.chance(4) || q.sides != nil {
 		return q
@@ -250,6 +258,25 @@ func (g *timeGrammar) query() *query {
 		g.list(outer, nil)
 	}
 	return outer
+}
+
+// changelog draws a query over the changes of a table.
+func (g *timeGrammar) changelog() *query {
+	t := g.tables[g.r.IntN(len(g.tables))]
+	q := &query{rows: 2 * float64(len(t.steps))}
+	s := stream{from: from{alias: fmt.Sprintf("a%d", g.aliases), table: "TO_CHANGELOG(input => TABLE " + t.name + ")"}}
+	g.aliases++
+	s.cols = append(s.cols, column(s.alias, "op", sqltype.StringType))
+	for _, c := range t.schema {
+		s.cols = append(s.cols, column(s.alias, c.Name, c.Type.Plain()))
+	}
+	q.froms, g.scope = []from{s.from}, s.cols
+	if g.chance(2) {
+		g.group(q)
+	} else {
+		g.items(q, s)
+	}
+	return q
 }
 
 // inTime draws a query that works on event time.
@@ -689,8 +716,28 @@ func (g *timeGrammar) temporalJoin(depth int) *query {
 	}
 	if g.chance(4) {
 		q.where = g.boolean(1)
+	} else if g.chance(3) {
+		q.where = g.subquery(left)
 	}
 	return q
 }
 
-var _ enginetest.Row
+// subquery draws a condition with a query in it, which has no time.
+func (g *timeGrammar) subquery(outer stream) *term {
+	t := g.tables[g.r.IntN(len(g.tables))]
+	var x *term
+	ints := slices.DeleteFunc(slices.Clone(outer.cols), func(c *term) bool { return c.typ.ID != sqltype.Integer })
+	if len(ints) > 0 {
+		x = ints[g.r.IntN(len(ints))]
+	} else {
+		x = &term{pattern: "1", typ: sqltype.IntType}
+	}
+	text := fmt.Sprintf(g.pick(
+		"%[1]s IN (SELECT b.v FROM %[2]s AS b)",
+		"%[1]s NOT IN (SELECT b.v FROM %[2]s AS b WHERE b.v IS NOT NULL)",
+		"%[1]s > (SELECT MIN(b.v) FROM %[2]s AS b)",
+		"EXISTS (SELECT 1 FROM %[2]s AS b WHERE b.k = %[1]s)",
+		"NOT EXISTS (SELECT 1 FROM %[2]s AS b WHERE b.k = %[1]s AND b.v > 0)",
+	), x, t.name)
+	return &term{pattern: strings.ReplaceAll(text, "%", "%%"), typ: sqltype.BoolType}
+}

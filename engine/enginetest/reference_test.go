@@ -203,7 +203,11 @@ func (c *trial) conformance(ctx context.Context) string {
 	fmt.Fprintf(&b, "----\n\nrun fold\n%s;\n", session.sql)
 	for _, t := range c.tables {
 		for _, ch := range t.changes() {
-			fmt.Fprintf(&b, "%s %s %s\n", t.name, ch.kind, ref.Key(t.schema.Types(), ch.row))
+			fmt.Fprintf(&b, "%s %s %s", t.name, ch.kind, ref.Key(t.schema.Types(), ch.row))
+			if t.splits > 1 {
+				fmt.Fprintf(&b, "   # split %d", ch.split)
+			}
+			b.WriteString("\n")
 		}
 	}
 	b.WriteString("----\n")
@@ -521,6 +525,11 @@ func TestRandomQueriesAgreeWithTheReference(t *testing.T) { compareTrials(t, new
 // The same of windows, OVER, ranking and joins in time, over rows in disorder.
 func TestRandomQueriesInTimeAgreeWithTheReference(t *testing.T) {
 	compareTrials(t, newTimedTrial, 200, 10_000)
+}
+
+// The same of joins with versions, and subqueries, over changelogs on both sides.
+func TestRandomJoinsWithVersionsAgreeWithTheReference(t *testing.T) {
+	compareTrials(t, newVersionedTrial, 300, 10_000)
 }
 
 // compareTrials runs n trials, or those of a soak.

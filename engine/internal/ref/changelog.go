@@ -49,22 +49,45 @@ func growing(n plan.Node) bool {
 	return true
 }
 
-// toChangelog knows the history of a table that only grows.
+// historic reports whether the changes that leave n are those of tables, row by row. Any
+// other operator makes changes of its own, and which depends on when epochs end.
+func historic(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.Scan:
+		m := n.Source.Mode()
+		return m.InsertOnly() || m.Has(vector.UpdateBefore)
+	case *plan.Values:
+		return true
+	case *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.WatermarkAssigner, *plan.ToChangelog:
+	default:
+		return growing(n)
+	}
+	return !slices.ContainsFunc(n.Inputs(), func(in plan.Node) bool { return !historic(in) })
+}
+
+// toChangelog has a row for every change that has a code. It knows those of tables, and of
+// rows that are never taken away.
 func toChangelog(n *plan.ToChangelog, in table) (table, error) {
 	out := after(len(n.Schema()), in)
 	out.inOrder = in.inOrder
 	copy(out.open[1:], in.open)
-	if !growing(n.Input) {
+	if !growing(n.Input) && (!historic(n.Input) || in.kinds == nil || n.Partial && len(n.Keys) == 0) {
 		return out, unsupported(n, "history of a table that changes")
 	}
-	for _, c := range n.Codes {
-		if c.Kind != vector.Insert {
+	for i, r := range in.rows {
+		kind := in.kind(i)
+		at := slices.IndexFunc(n.Codes, func(c plan.OperationCode) bool { return c.Kind == kind })
+		if at < 0 {
 			continue
 		}
-		for _, r := range in.rows {
-			out.rows = append(out.rows, append(Row{c.Code}, r...))
+		if n.Partial && kind == vector.Delete {
+			bare := make(Row, len(r))
+			for _, k := range n.Keys {
+				bare[k] = r[k]
+			}
+			r = bare
 		}
-		return out, nil
+		out.rows = append(out.rows, append(Row{n.Codes[at].Code}, r...))
 	}
 	return out, nil
 }

@@ -12,7 +12,7 @@ import (
 // since it judges of each whether it is late. All others see what they come to.
 func takesChanges(n plan.Node) bool {
 	switch n.(type) {
-	case *plan.WatermarkAssigner, *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.WindowTable, *plan.WindowAggregate, *plan.TemporalJoin:
+	case *plan.WatermarkAssigner, *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange, *plan.WindowTable, *plan.WindowAggregate, *plan.TemporalJoin, *plan.ToChangelog:
 		return true
 	}
 	return len(windowColumns(n)) > 0

@@ -176,8 +176,14 @@ func after(n int, ins ...table) table {
 func (e evaluator) table(n plan.Node) (table, error) {
 	ins := make([]table, len(n.Inputs()))
 	below := e
-	if w, ok := n.(*plan.WatermarkAssigner); ok {
-		below.history = w.Hidden
+	switch n := n.(type) {
+	case *plan.WatermarkAssigner:
+		below.history = n.Hidden || e.history
+	case *plan.ToChangelog:
+		below.history = !growing(n.Input) && historic(n.Input)
+	case *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange:
+	default:
+		below.history = false
 	}
 	for i, in := range n.Inputs() {
 		var err error
