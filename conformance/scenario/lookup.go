@@ -87,6 +87,9 @@ func (t *table) content() []*vector.Batch {
 			at := -1
 			for i, e := range live {
 				byKey := len(t.key) > 0
+				if !byKey && in.row.Kind(0).Adds() {
+					break // it stands beside equal ones
+				}
 				for _, c := range t.key {
 					byKey = byKey && vector.Compare(e.row.Col(c), 0, in.row.Col(c), 0) == 0
 				}
