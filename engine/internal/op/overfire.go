@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/vector"
-	"github.com/weirdb/weir/vector/rowkey"
 )
 
 // overRun is what OverTime works on when it emits rows: the partitions that it looks at,
@@ -39,8 +37,10 @@ type overRun struct {
 	old         []state.RowID // rows of history
 	oldEnds     []int32       // by partition
 	walk        overWalk
-	emitted     []int32 // positions in order of the rows that are emitted, as they are
-	place       []int32
+	sorter      timeOrder
+	byTime      []int32 // the rows in the order of time
+	next, base  []int32 // by partition
+	emitted     []int32
 	selected    []int32
 }
 
@@ -139,7 +139,7 @@ func (o *OverTime) find() error {
 	if err := o.parts.Resolve(keys, true, r.slots); err != nil {
 		return err
 	}
-	o.parts.Dirty(r.slots)
+	o.touch(r.slots)
 	r.places = gather(r.places, state.Col[int64](o.parts, colOverPlace), r.slots)
 	if o.history != nil {
 		if err := o.history.Resolve(keys, true, r.history); err != nil {
@@ -240,6 +240,11 @@ func (r *overRun) join(o *OverTime) {
 
 // sort lists the rows by partition, in each in order.
 func (r *overRun) sort(o *OverTime) {
+	if o.spec.Event && !slices.IsSorted(r.times) {
+		r.byTime = r.sorter.sorted(r.times)
+	} else {
+		r.byTime = sequence(len(r.part))
+	}
 	r.counts = resize(r.counts, r.keys.Len()+1)
 	clear(r.counts)
 	for _, part := range r.part {
@@ -249,36 +254,35 @@ func (r *overRun) sort(o *OverTime) {
 		r.counts[i] += r.counts[i-1]
 	}
 	r.order = resize(r.order, len(r.part))
-	next := append(r.place[:0], r.counts...)
-	for i, part := range r.part {
-		r.order[next[part]] = int32(i)
-		next[part]++
+	r.next = append(r.next[:0], r.counts...)
+	for _, row := range r.byTime {
+		part := r.part[row]
+		r.order[r.next[part]] = row
+		r.next[part]++
 	}
-	r.place = next
-	if !o.spec.Event {
-		return
+	if o.order != nil && o.spec.Event {
+		r.sortPeers(o)
 	}
-	var places *rowkey.Keys
-	if o.order != nil {
-		by := make([]int, len(o.spec.Order))
-		for i, k := range o.spec.Order {
-			by[i] = k.Column
-		}
-		places = o.order.Encode(r.rows, by)
+}
+
+// sortPeers brings rows of one partition and time into the order of further keys.
+func (r *overRun) sortPeers(o *OverTime) {
+	by := make([]int, len(o.spec.Order))
+	for i, k := range o.spec.Order {
+		by[i] = k.Column
 	}
-	less := func(a, b int32) bool {
-		if r.times[a] != r.times[b] || places == nil {
-			return r.times[a] < r.times[b]
-		}
-		return bytes.Compare(places.Bytes(int(a)), places.Bytes(int(b))) < 0
-	}
+	places := o.order.Encode(r.rows, by)
 	for part := range r.keys.Len() {
 		rows := r.order[r.counts[part]:r.counts[part+1]]
-		for i := 1; i < len(rows); i++ {
-			if less(rows[i], rows[i-1]) {
-				sort.SliceStable(rows, func(i, k int) bool { return less(rows[i], rows[k]) })
-				break
+		for from := 0; from < len(rows); {
+			to := from + 1
+			for to < len(rows) && r.times[rows[to]] == r.times[rows[from]] {
+				to++
 			}
+			if to-from > 1 {
+				slices.SortStableFunc(rows[from:to], func(a, b int32) int { return bytes.Compare(places.Bytes(int(a)), places.Bytes(int(b))) })
+			}
+			from = to
 		}
 	}
 }
@@ -395,13 +399,7 @@ func (o *OverTime) send(values []*vector.Vector, out exec.Output) error {
 	if n == 0 {
 		return nil
 	}
-	// A row of the result is row from[i] of the rows in order, and value i of the values.
-	r.emitted = r.emitted[:0]
-	for part := range r.keys.Len() {
-		from := r.counts[part]
-		r.emitted = append(r.emitted, r.order[from:from+w.last[part]-w.first[part]]...)
-	}
-	rows, at := r.inTime(n)
+	rows, at := r.inTime()
 	for from := 0; from < n; from += vector.Target {
 		to := min(from+vector.Target, n)
 		cols := make([]*vector.Vector, 0, r.rows.Cols()+len(values))
@@ -423,42 +421,25 @@ func (o *OverTime) send(values []*vector.Vector, out exec.Output) error {
 
 // inTime lists the rows that are emitted in the order of their times, and where their
 // values are. Rows of one partition stay in their order.
-func (r *overRun) inTime(n int) (rows, at []int32) {
-	r.place = resize(r.place, r.rows.Len())
-	for i := range r.place {
-		r.place[i] = -1
+func (r *overRun) inTime() (rows, at []int32) {
+	w := &r.walk
+	r.next = append(r.next[:0], r.counts...)
+	r.base = r.base[:0]
+	total := int32(0)
+	for part, first := range w.first {
+		r.base = append(r.base, total-r.counts[part])
+		total += w.last[part] - first
 	}
-	for i, row := range r.emitted {
-		r.place[row] = int32(i)
-	}
-	at = r.selected[:0]
-	sorted, last := true, int64(math.MinInt64)
-	for row, i := range r.place {
-		if i >= 0 {
-			sorted = sorted && last <= r.times[row] && (len(at) == 0 || at[len(at)-1] < i || r.part[row] != r.part[r.emitted[at[len(at)-1]]])
-			last = r.times[row]
-			at = append(at, i)
+	rows, at = r.emitted[:0], r.selected[:0]
+	for _, row := range r.byTime {
+		part := r.part[row]
+		i := r.next[part]
+		if i-r.counts[part] >= w.last[part]-w.first[part] {
+			continue
 		}
+		r.next[part]++
+		rows, at = append(rows, r.order[i]), append(at, i+r.base[part])
 	}
-	if !sorted {
-		for i := range at {
-			at[i] = int32(i)
-		}
-		slices.SortStableFunc(at, func(a, b int32) int {
-			x, y := r.times[r.emitted[a]], r.times[r.emitted[b]]
-			switch {
-			case x < y:
-				return -1
-			case x > y:
-				return 1
-			}
-			return 0
-		})
-	}
-	r.selected = at
-	rows = r.place[:0]
-	for _, i := range at {
-		rows = append(rows, r.emitted[i])
-	}
+	r.emitted, r.selected = rows, at
 	return rows, at
 }

@@ -34,6 +34,8 @@ type OverRows struct {
 	rows  *state.Rows   // by partition: number and row, in order
 	live  *liveRows     // nil: rows are only added
 
+	expiry *expiry // nil: partitions are kept for ever
+
 	pending  []*vector.Batch // rows of this epoch, if they are only added
 	updated  []bool          // of the rows of live that this epoch touched: it came as +U
 	slots    []state.Slot
@@ -80,6 +82,10 @@ func NewOverRows(spec OverRowsSpec) (*OverRows, error) {
 	}
 	if spec.Updating {
 		o.live = newLiveRows(spec.Types, spec.Spread)
+		o.live.forgets = spec.Retention.Set()
+	}
+	if spec.Retention.Set() {
+		o.expiry = newExpiry(spec.Retention, o.layout, 1)
 	}
 	return o, nil
 }
@@ -87,7 +93,12 @@ func NewOverRows(spec OverRowsSpec) (*OverRows, error) {
 // Open finds the tables.
 func (o *OverRows) Open(_ context.Context, rt *exec.Runtime) error {
 	o.rt, o.old.walk.pool, o.now.walk.pool = rt, rt.Pool, rt.Pool
-	o.parts = rt.State.Values("partitions", o.layout, []vector.Kind{vector.Int64})
+	kinds := []vector.Kind{vector.Int64}
+	if o.expiry != nil {
+		kinds = append(kinds, vector.Int64)
+		o.expiry.open(rt, "expiry")
+	}
+	o.parts = rt.State.Values("partitions", o.layout, kinds)
 	order := &state.SortSpec{}
 	for _, k := range append(o.spec.Order[:len(o.spec.Order):len(o.spec.Order)], SortKey{Column: -1}) {
 		order.Cols, order.Desc, order.NullsLast = append(order.Cols, k.Column+1), append(order.Desc, k.Desc), append(order.NullsLast, k.NullsLast)
@@ -105,6 +116,11 @@ func (o *OverRows) Open(_ context.Context, rt *exec.Runtime) error {
 
 // Process keeps the changes of b until the epoch ends.
 func (o *OverRows) Process(_ int, b *vector.Batch, _ exec.Output) error {
+	if o.expiry.late() {
+		if err := o.expire(); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(o.rt.Pool)
 		defer b.Release()
@@ -136,13 +152,18 @@ func (o *OverRows) Advance(_ int, w exec.Watermark, out exec.Output) error { ret
 // End does nothing.
 func (o *OverRows) End(int, exec.Output) error { return nil }
 
-// Flush publishes the rows that came and went, and those whose values have changed.
+// Flush publishes the rows that came and went, and those whose values have changed, and
+// forgets partitions that were not touched for long.
 func (o *OverRows) Flush(out exec.Output) error {
 	defer o.clear()
+	flush := o.flushAppend
 	if o.live != nil {
-		return o.flushUpdating(out)
+		flush = o.flushUpdating
 	}
-	return o.flushAppend(out)
+	if err := flush(out); err != nil || o.expiry == nil {
+		return err
+	}
+	return o.keep()
 }
 
 // clear releases what belongs to the epoch.
@@ -360,6 +381,7 @@ func (o *OverRows) forget() error {
 
 // Close drops what an epoch that did not end has left.
 func (o *OverRows) Close() error {
+	o.expiry.close()
 	o.clear()
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/exec/exectest"
@@ -195,8 +196,44 @@ func TestOverTimeByClock(t *testing.T) {
 	}
 	c := exectest.Case{New: func() (exec.Operator, error) { return op.NewOverTime(spec) }, Kinds: [][]vector.Kind{s.Kinds()}, Events: events, NotNull: [][]int{{2}}, KeepNulls: true}
 	got := exectest.Run(t, c)
-	changesEqual(t, got.Changes(), "+I a 1 0 1 1 1 2", "+I a 2 0 3 3 3 3", "+I b 10 0 10 10 10 20", "+I a 3 3 6 6 5 4", "+I a 4 9 10 4 7 NULL", "+I b 20 9 30 20 30 NULL")
+	changesEqual(t, got.Changes(), "+I a 1 0 1 1 1 2", "+I a 2 0 3 3 3 3", "+I a 3 3 6 6 5 4", "+I b 10 0 10 10 10 20", "+I a 4 9 10 4 7 NULL", "+I b 20 9 30 20 30 NULL")
 	spec.Calls = spec.Calls[:3]
 	got = exectest.Run(t, c)
 	changesEqual(t, got.Epochs[0].Changes, "+I a 1 0 1 1 1", "+I a 2 0 3 3 3", "+I b 10 0 10 10 10")
+}
+
+// Partitions that no row touches are forgotten, and begin anew.
+func TestOverRetention(t *testing.T) {
+	t.Parallel()
+	s := schema("k string", "v bigint", "p timestamp!")
+	sum := aggregate("SUM", false, nil, column(s, "v"))
+	unbounded, current := bound(op.UnboundedPreceding, 0), bound(op.CurrentRow, 0)
+	spec := op.OverSpec{Types: s.Types(), Partition: []int{0}, Order: []op.SortKey{{Column: 2}}, Retention: op.Retention{Min: 10 * time.Millisecond, Max: 10 * time.Millisecond}}
+	spec.Calls = []op.OverCall{
+		{Aggregate: sum, T: sum.T, Frame: op.Frame{Rows: true, Start: unbounded, End: current}},
+		{Aggregate: sum, T: sum.T, Frame: op.Frame{Rows: true, Start: bound(op.Preceding, 1), End: current}},
+	}
+	events := []exectest.Event{
+		exectest.Rows(0, "a 1 0", "b 10 0"), exectest.MarkAt(3),
+		exectest.Rows(0, "a 2 3"), exectest.MarkAt(9),
+		exectest.Rows(0, "a 4 9", "b 20 9"), exectest.MarkAt(30),
+		exectest.Rows(0, "b 40 30"), exectest.MarkAt(31),
+		exectest.Rows(0, "b 80 31"), exectest.Mark(),
+	}
+	c := exectest.Case{
+		New:   func() (exec.Operator, error) { return op.NewOverTime(op.OverTimeSpec{OverSpec: spec, Watermark: -1}) },
+		Kinds: [][]vector.Kind{s.Kinds()}, Events: events, NotNull: [][]int{{2}}, KeepNulls: true,
+	}
+	want := []string{"+I a 1 0 1 1", "+I b 10 0 10 10", "+I a 2 3 3 3", "+I a 4 9 7 6", "+I b 20 9 30 30", "+I b 40 30 70 60", "+I b 80 31 150 120"}
+	changesEqual(t, exectest.Run(t, c).Changes(), want...)
+	c.Events = slices.Insert(slices.Clone(events), 6, exectest.MarkAt(50))
+	want[5], want[6] = "+I b 40 30 40 40", "+I b 80 31 120 120"
+	changesEqual(t, exectest.Run(t, c).Changes(), want...)
+	c.New = func() (exec.Operator, error) { return op.NewOverRows(op.OverRowsSpec{OverSpec: spec, Updating: true}) }
+	c.Events = append(slices.Clone(c.Events), exectest.Rows(0, "-D a 1 0", "-D b 40 30"), exectest.Mark())
+	got := exectest.Run(t, c)
+	changesEqual(t, got.Changes(), append(want, "-D b 40 30 40 40", "-U b 80 31 120 120", "+U b 80 31 80 80")...)
+	if got.Inconsistent != 0 {
+		t.Errorf("%d inconsistencies", got.Inconsistent)
+	}
 }

@@ -206,7 +206,7 @@ func (o *OverTime) settle() error {
 	r, w := &o.run, &o.run.walk
 	keys := o.enc.Encode(r.keys, upTo(r.keys.Cols()))
 	holds, heldAt := state.Col[bool](o.parts, colOverHolds), state.Col[int64](o.parts, colOverHeld)
-	last := state.Col[int64](o.parts, colOverLast)
+	last, timer := state.Col[int64](o.parts, colOverLast), state.Col[int64](o.parts, colOverTimer)
 	var gone []state.Slot
 	for part, s := range r.slots {
 		first := r.counts[part] + w.last[part] - w.first[part]
@@ -236,7 +236,8 @@ func (o *OverTime) settle() error {
 			continue
 		}
 		if o.history != nil && o.history.Count(r.history[part]) > 0 {
-			if at := far(last[s], o.oldest()); at > r.passed && at < math.MaxInt64 {
+			if at := far(last[s], o.oldest()); (timer[s] == 0 || timer[s] <= r.passed) && at > r.passed && at < math.MaxInt64 {
+				timer[s] = at
 				if err := o.due.Add(at, keys, part); err != nil {
 					return err
 				}

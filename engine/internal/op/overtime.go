@@ -51,6 +51,8 @@ type OverTime struct {
 	held     *state.Times  // rows that are in order and wait for what is behind them; nil: none does
 	distinct []*state.Values
 
+	expiry  *expiry // nil: partitions are kept for ever
+	touched []int32
 	pending []*vector.Batch // rows of this epoch that wait
 	overdue bool            // a row waits that the watermark has passed
 	ended   bool
@@ -65,6 +67,7 @@ const (
 	colOverLast          // the time of the last one
 	colOverHolds         // a row waits for what is behind it
 	colOverHeld          // the time of the first one
+	colOverTimer         // when to look whether the partition is old; 0: never
 	colOverDeadline
 	colOverFound
 )
@@ -85,6 +88,9 @@ func NewOverTime(spec OverTimeSpec) (*OverTime, error) {
 	for _, k := range spec.Order {
 		o.run.walk.order = append(o.run.walk.order, o.at[k.Column])
 	}
+	if spec.Retention.Set() && len(o.calls.distincts) == 0 {
+		o.expiry = newExpiry(spec.Retention, o.layout, colOverDeadline)
+	}
 	o.late = overLate{Lateness: exec.NewLateness(spec.Watermark), byRow: o.calls.byRows}
 	return o, nil
 }
@@ -101,7 +107,7 @@ func orderLayout(types []sqltype.Type, order []SortKey) (l rowkey.Layout) {
 // Open finds the tables.
 func (o *OverTime) Open(_ context.Context, rt *exec.Runtime) error {
 	o.rt, o.run.walk.pool = rt, rt.Pool
-	kinds := []vector.Kind{vector.Int64, vector.Int64, vector.Bool, vector.Int64, vector.Bool, vector.Int64, vector.Int64}
+	kinds := []vector.Kind{vector.Int64, vector.Int64, vector.Bool, vector.Int64, vector.Bool, vector.Int64, vector.Int64, vector.Int64}
 	for range o.calls.carries {
 		kinds = append(kinds, vector.Int64, vector.Bytes)
 	}
@@ -126,6 +132,9 @@ func (o *OverTime) Open(_ context.Context, rt *exec.Runtime) error {
 		o.history = rt.State.Rows("history", o.layout, state.RowsOptions{Cols: cols, Sort: &state.SortSpec{Cols: []int{0}}, Indexed: true})
 	}
 	o.due = rt.State.Times("due", o.layout)
+	if o.expiry != nil {
+		o.expiry.open(rt, "expiry")
+	}
 	if o.calls.waits {
 		o.held = rt.State.Times("held", o.layout)
 	}
@@ -139,6 +148,11 @@ func (o *OverTime) Open(_ context.Context, rt *exec.Runtime) error {
 // Process keeps the rows of b that are not late, or emits them at once.
 func (o *OverTime) Process(_ int, b *vector.Batch, out exec.Output) error {
 	p := o.rt.Pool
+	if o.expiry.late() {
+		if err := o.expire(); err != nil {
+			return err
+		}
+	}
 	if _, some := b.Sel(); some {
 		b = b.Dense(p)
 		defer b.Release()
@@ -307,7 +321,18 @@ func (o *OverTime) Flush(out exec.Output) error {
 		}
 	}
 	o.late.forget()
-	return o.store()
+	if err := o.store(); err != nil || o.expiry == nil {
+		return err
+	}
+	return o.keep()
+}
+
+// touch notes that the epoch has used partitions.
+func (o *OverTime) touch(slots []state.Slot) {
+	o.parts.Dirty(slots)
+	if o.expiry != nil {
+		o.touched = o.parts.Hold(slots, o.touched[:0])
+	}
 }
 
 // store puts the rows that wait into state.
@@ -319,7 +344,7 @@ func (o *OverTime) store() error {
 		if err := o.parts.Resolve(keys, true, slots); err != nil {
 			return err
 		}
-		o.parts.Dirty(slots)
+		o.touch(slots)
 		number, next := o.rt.Pool.New(vector.Int64, b.Len()), state.Col[int64](o.parts, colOverNumber)
 		for i, s := range slots {
 			vector.Values[int64](number)[i] = next[s]
@@ -364,6 +389,7 @@ func (o *OverTime) release() {
 
 // Close drops what an epoch that did not end has left.
 func (o *OverTime) Close() error {
+	o.expiry.close()
 	o.release()
 	return nil
 }

@@ -364,6 +364,23 @@ func (n *Over) stateBound() string {
 	return "bounded by " + list(bounds)
 }
 
+// forgets reports whether partitions that no row touches can be forgotten: not where they
+// go with time, nor while the different values that were found of them are kept.
+func (n *Over) forgets() bool {
+	if len(n.Partition) == 0 || n.Strategy == OverRows {
+		return len(n.Partition) > 0
+	}
+	grows := false
+	for _, c := range n.Calls {
+		start := c.Frame.Start.Kind
+		if a := c.Aggregate; a != nil && a.Distinct && start == parse.UnboundedPreceding {
+			return false
+		}
+		grows = grows || c.Function != OverLead && (!c.Function.framed() || start == parse.UnboundedPreceding || c.Frame.Rows && start == parse.Preceding)
+	}
+	return grows
+}
+
 func (n *Over) subject() string {
 	if len(n.Partition) == 0 {
 		return ""

@@ -136,6 +136,8 @@ func (b *binder) hintAggregates(s *parse.Select, n, from Node) {
 			n.keep.hinted(0, keep)
 		case *Rank:
 			n.keep.hinted(0, keep)
+		case *Over:
+			n.keep.hinted(0, keep)
 		}
 		n = n.Inputs()[0]
 	}
@@ -185,6 +187,10 @@ func forgets(n Node) int {
 		}
 	case *Rank:
 		if len(n.Partition) > 0 && !n.windowed() {
+			return 1
+		}
+	case *Over:
+		if n.forgets() {
 			return 1
 		}
 	case *Normalize, *Materialize, *SetOperation:
