@@ -70,7 +70,7 @@ func (w *windowInput) reached() exec.Watermark {
 	case w.ended:
 		return exec.EndWatermark
 	}
-	return exec.Watermark(w.rt.Now())
+	return exec.Watermark(w.rt.Now() - 1) // rows of this moment may still come
 }
 
 // local are the times of a dense batch in milliseconds, as the clock shows them.
