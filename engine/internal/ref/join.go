@@ -83,6 +83,9 @@ func near(i *plan.Interval, l, r Row) bool {
 // inInterval leaves out the rows of an input that are late: which the watermark had reached
 // before they came. Where no pair is in the interval nothing is waited for.
 func inInterval(n *plan.Join, port int, in table) table {
+	if n.Interval.Lower <= n.Interval.Upper {
+		in.judges(n.HiddenColumn(port), in)
+	}
 	hidden, time := n.HiddenColumn(port), []int{n.Interval.Left, n.Interval.Right}[port]
 	if hidden < 0 || n.Interval.Lower > n.Interval.Upper {
 		return in

@@ -96,6 +96,7 @@ func arrives(c *plan.OverCall) bool {
 // came. Where all calls look at so many rows, a row is late only behind one of its
 // partition that the watermark had passed.
 func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
+	out.judges(n.Watermark, in)
 	if n.Watermark < 0 {
 		// Rows of NULL are late once the watermark is known, and it is open when that is.
 		if slices.ContainsFunc(in.rows, func(r Row) bool { return r[n.Order[0].Column] == nil }) {
@@ -129,6 +130,7 @@ func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
 		if passed {
 			continue
 		}
+		out.overdue = out.overdue || before != NoWatermark && t <= before
 		times[k] = append(times[k], t)
 		kept.add(r, in, i)
 	}

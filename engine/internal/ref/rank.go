@@ -30,6 +30,7 @@ func ranked(n *plan.Rank, in table) table {
 	if waits && n.Strategy == plan.RankFirstInTime {
 		return firstInTime(n, in, out)
 	} else if waits {
+		out.overdue = true
 		out.some, out.unordered = true, true // a row may have been passed on before it came
 	}
 	keys := n.Schema().Project(n.Partition).Types()
@@ -107,6 +108,7 @@ func firstInTime(n *plan.Rank, in, out table) table {
 		out.some = true
 	}
 	out.unordered = out.unordered || !in.inOrder
+	out.overdue = true
 	keys := n.Schema().Project(n.Partition).Types()
 	first, names := map[string]Row{}, []string{}
 	for _, r := range in.rows {

@@ -139,7 +139,9 @@ type table struct {
 	some    bool             // which rows there are depends on an order
 	// unordered says that an order on which something depends is not that of the tables.
 	unordered bool
-	choice    *choice // why some is set, if it is a LIMIT alone
+	// overdue says that rows may leave when those behind them have heard of a later time.
+	overdue bool
+	choice  *choice // why some is set, if it is a LIMIT alone
 }
 
 // choice is what a LIMIT chooses from: take of the rows, the first sure of them among
@@ -151,6 +153,14 @@ type choice struct {
 
 // ordered notes that something depends on the order in which t's rows came.
 func (t *table) ordered(in table) { t.unordered = t.unordered || !in.inOrder }
+
+// judges notes that rows of in are late or not by the watermark in a column or, without
+// one, by what the operator has heard: then it is open what becomes of rows that are overdue.
+func (t *table) judges(hidden int, in table) {
+	if hidden < 0 && in.overdue {
+		t.some, t.unordered = true, true
+	}
+}
 
 // opens reports whether an expression over t depends on an order.
 func (t table) opens(es ...expr.Expr) bool {
@@ -168,6 +178,7 @@ func after(n int, ins ...table) table {
 	for _, t := range ins {
 		out.some = out.some || t.some
 		out.unordered = out.unordered || t.unordered
+		out.overdue = out.overdue || t.overdue
 	}
 	return out
 }

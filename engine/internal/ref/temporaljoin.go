@@ -31,6 +31,8 @@ func (e evaluator) temporalJoin(n *plan.TemporalJoin, left, right table) (table,
 	}
 	out.inOrder = false
 	out.some = out.some || left.open[n.Time] || right.opensColumns(append([]int{n.Version}, n.Key...)) || left.opensColumns(n.LeftKeys) || both.opens(n.Residual)
+	out.judges(n.HiddenColumn(0), left)
+	out.judges(n.HiddenColumn(1), right)
 	things, open := versionsOf(n, right)
 	if open {
 		out.some = true

@@ -111,6 +111,7 @@ type stay struct {
 // taken away when what is left would be over.
 func sessions(n *plan.WindowTable, in, out table) table {
 	out.some = out.some || in.opensColumns(n.Partition) || in.open[n.Time]
+	out.judges(n.Watermark, in)
 	gap := n.Windows.Size
 	schema := n.Input.Schema()
 	keys, types := schema.Project(n.Partition).Types(), schema.Project(n.Forward).Types()
@@ -123,9 +124,6 @@ func sessions(n *plan.WindowTable, in, out table) table {
 		}
 		t = shown(n.Windows, schema[n.Time].Type, t)
 		k := Key(keys, project(r, n.Partition))
-		if _, has := parts[k]; !has {
-			names = append(names, k)
-		}
 		if refuses(n.Windows, n.Watermark, r, t) {
 			if in.severalSplits() || !in.inOrder {
 				out.some = true
@@ -149,6 +147,9 @@ func sessions(n *plan.WindowTable, in, out table) table {
 		if absent[same] > 0 {
 			absent[same]--
 			continue
+		}
+		if _, has := parts[k]; !has {
+			names = append(names, k)
 		}
 		parts[k] = append(parts[k], &stay{time: t, row: row})
 	}
@@ -226,6 +227,7 @@ func (e evaluator) windowAggregate(n *plan.WindowAggregate, in table) (table, er
 		}
 	}
 	out.some = out.some || in.opensColumns(reads)
+	out.judges(n.Watermark, in)
 	for i, a := range n.Aggs {
 		out.open[width+len(n.Keys)+i] = in.some || in.opensColumns(reads) || in.opens(append(slices.Clone(a.Args), a.Filter)...)
 	}
@@ -296,6 +298,7 @@ func inTime(n plan.Node, port int, w plan.Windows, in table) table {
 	out.rows, out.kinds, out.splits = nil, nil, nil
 	cols := windowColumns(n)[port]
 	out.some = out.some || in.open[cols[0]] || cols[1] >= 0 && in.open[cols[1]]
+	out.judges(cols[1], in)
 	for i, r := range in.rows {
 		if !refuses(w, cols[1], r, r[cols[0]].(int64)) {
 			out.add(r, in, i)
