@@ -39,7 +39,8 @@ type SessionTable struct {
 
 	slots []state.Slot
 	found []session
-	start []int64
+	out   *vector.Builder // rows of sessions that are to be emitted,
+	start []int64         // with their bounds
 	end   []int64
 	ids   []state.RowID
 	keep  []int32
@@ -79,6 +80,7 @@ func (s *SessionTable) Open(_ context.Context, rt *exec.Runtime) error {
 	}
 	s.rows = rt.State.Rows("rows", s.layout, state.RowsOptions{Cols: cols, Sort: &state.SortSpec{Cols: []int{sessionTime}}, Indexed: true})
 	s.dues = rt.State.Times("dues", s.layout)
+	s.out = vector.NewBuilder(rt.Pool, cols[sessionRow:])
 	return nil
 }
 
@@ -323,8 +325,11 @@ func (s *SessionTable) Flush(out exec.Output) error {
 func (s *SessionTable) fire(to exec.Watermark, out exec.Output) error {
 	for {
 		keys, err := dueKeys(s.in.rt.Pool, s.dues, s.layout, to)
-		if err != nil || keys == nil {
+		if err != nil {
 			return err
+		}
+		if keys == nil {
+			return s.pass(out)
 		}
 		err = s.fireKeys(keys, to, out)
 		keys.Release()
@@ -367,28 +372,55 @@ func (s *SessionTable) fireKeys(keys *vector.Batch, to exec.Watermark, out exec.
 	return nil
 }
 
-// emit emits the rows of a session.
+// emit takes the rows of a session to the batch that is emitted next.
 func (s *SessionTable) emit(f session, out exec.Output) error {
-	p := s.in.rt.Pool
 	ids := repeated(f)
-	for at := 0; at < len(ids); at += vector.Target {
-		part := ids[at:min(at+vector.Target, len(ids))]
-		stored := s.rows.Take(p, part)
-		for _, v := range stored[:sessionRow] {
-			v.Release()
+	for at := 0; at < len(ids); {
+		part := ids[at:min(at+vector.Target-len(s.start), len(ids))]
+		at += len(part)
+		stored := s.rows.Take(s.in.rt.Pool, part)
+		rows := vector.NewBatch(len(part), stored[sessionRow:], nil)
+		s.keep = s.keep[:0]
+		for i := range part {
+			s.keep = append(s.keep, int32(i))
 		}
-		s.start, s.end = resize(s.start, len(part)), resize(s.end, len(part))
-		fill(s.start, f.Start)
-		fill(s.end, f.End)
-		b := vector.NewBatch(len(part), append(stored[sessionRow:], s.in.columns(p, s.start, s.end)...), nil)
-		err := out.Emit(b)
-		b.Release()
-		if err != nil {
-			return err
+		s.out.AppendTake(rows, s.keep)
+		releaseAll(stored)
+		for range part {
+			s.start, s.end = append(s.start, f.Start), append(s.end, f.End)
+		}
+		if len(s.start) == vector.Target {
+			if err := s.pass(out); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// Close does nothing: state belongs to the task.
-func (s *SessionTable) Close() error { return nil }
+// pass emits the rows that were taken.
+func (s *SessionTable) pass(out exec.Output) error {
+	s.keep = s.keep[:0]
+	if len(s.start) == 0 {
+		return nil
+	}
+	b := s.out.Finish()
+	defer b.Release()
+	cols := make([]*vector.Vector, 0, b.Cols()+3)
+	for c := range b.Cols() {
+		cols = append(cols, b.Col(c).Retain())
+	}
+	cols = append(cols, s.in.columns(s.in.rt.Pool, s.start, s.end)...)
+	s.start, s.end = s.start[:0], s.end[:0]
+	wide := vector.NewBatch(b.Len(), cols, nil)
+	defer wide.Release()
+	return out.Emit(wide)
+}
+
+// Close drops what was not emitted: state belongs to the task.
+func (s *SessionTable) Close() error {
+	if s.out != nil {
+		s.out.Discard()
+	}
+	return nil
+}

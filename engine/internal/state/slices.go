@@ -20,8 +20,10 @@ type Slices struct {
 	slices map[int64]*Values
 	times  []int64   // of the slices, ascending
 	ended  []*Values // dropped in this call
-	disk   *disk     // Options.DB
-	err    error
+	// Those asked for in this call, and in this epoch: a call costs what it uses.
+	inCall, inEpoch []*Values
+	disk            *disk // Options.DB
+	err             error
 }
 
 func newSlices(name string, key rowkey.Layout, kinds []vector.Kind, s *Store) *Slices {
@@ -39,7 +41,14 @@ func (t *Slices) Slice(at int64, create bool) (*Values, error) {
 	}
 	v := t.slices[at]
 	if v == nil && create {
-		return t.make(at, groupCounts{})
+		var err error
+		if v, err = t.make(at, groupCounts{}); err != nil {
+			return nil, err
+		}
+	}
+	if v != nil && !v.inCall {
+		v.inCall = true
+		t.inCall = append(t.inCall, v)
 	}
 	return v, nil
 }
@@ -58,6 +67,7 @@ func (t *Slices) make(at int64, stored groupCounts) (*Values, error) {
 			return nil, err
 		}
 	}
+	v.time = at
 	t.slices[at] = v
 	i, _ := slices.BinarySearch(t.times, at)
 	t.times = slices.Insert(t.times, i, at)
@@ -99,23 +109,39 @@ func (t *Slices) each(f func(v *Values) error) error {
 }
 
 func (t *Slices) endCall() error {
+	for _, v := range t.inCall {
+		if err := v.endCall(); err != nil {
+			return err
+		}
+		if v.inCall = false; !v.inEpoch && t.slices[v.time] == v {
+			v.inEpoch = true
+			t.inEpoch = append(t.inEpoch, v)
+		}
+	}
+	t.inCall = t.inCall[:0]
 	for _, v := range t.ended {
 		if err := v.endCall(); err != nil {
 			return err
 		}
 	}
 	t.ended = t.ended[:0]
-	return t.each(func(v *Values) error { return v.endCall() })
+	return nil
 }
 
 func (t *Slices) endEpoch() error {
-	for _, v := range t.ended {
+	if err := t.endCall(); err != nil {
+		return err
+	}
+	for _, v := range t.inEpoch {
+		if v.inEpoch = false; t.slices[v.time] != v {
+			continue // dropped
+		}
 		if err := v.endEpoch(); err != nil {
 			return err
 		}
 	}
-	t.ended = t.ended[:0]
-	return t.each(func(v *Values) error { return v.endEpoch() })
+	t.inEpoch = t.inEpoch[:0]
+	return nil
 }
 
 func (t *Slices) bytes() int64 {

@@ -11,12 +11,9 @@ import (
 // unless they are shuffled for a test. They are pinned until the call into the operator
 // ends. Without a slice it returns nil.
 func (t *Slices) All(at int64, slots []Slot) (*Values, []Slot, error) {
-	if t.err != nil {
-		return nil, nil, t.err
-	}
-	v := t.slices[at]
+	v, err := t.Slice(at, false)
 	if v == nil {
-		return nil, nil, nil
+		return nil, nil, err
 	}
 	if err := v.loadElsewhere(); err != nil {
 		return nil, nil, err

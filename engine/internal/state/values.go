@@ -22,6 +22,10 @@ type Values struct {
 	kinds  []vector.Kind
 	cols   []column
 	places int // of the columns that are lists, if any
+
+	// Of a slice: its time, and whether it was asked for since the call or epoch began.
+	time            int64
+	inCall, inEpoch bool
 }
 
 func newValues(name string, key rowkey.Layout, kinds []vector.Kind, opt Options) *Values {
