@@ -95,7 +95,10 @@ func InspectState(dir string) ([]JobState, error) {
 		if name, unescaped := url.PathUnescape(entry.Name()); unescaped == nil && state.Job == "" {
 			state.Job = name
 		}
-		if err != nil {
+		switch {
+		case errs.CodeOf(err) == errs.NotFound || err == nil && state.Epoch == 0:
+			state.Err = "there is no checkpoint yet: the job was killed before its first one, and begins anew when it is started"
+		case err != nil:
 			state.Err = err.Error()
 		}
 		all = append(all, state)

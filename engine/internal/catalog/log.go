@@ -71,7 +71,7 @@ func stateError(format string, args ...any) *errs.Error {
 func writable(e *errs.Error, err error) *errs.Error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return e.WithHint("tables and checkpoints are written there: make it writable, or give another directory; weir state inspect only reads")
+		return e.WithHint("tables and checkpoints are written there: make it writable, or give another directory; what is there can be looked at, as with weir state inspect")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return e.WithHint("the disk is full: free some space; what was kept before is still there")
 	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/sstable"
@@ -78,7 +79,12 @@ func (d *DB) open() error {
 		return d.openError(err)
 	}
 	var err error
-	if d.lock, err = pebble.LockDirectory(d.dir, d.fs); err != nil {
+	d.lock, err = pebble.LockDirectory(d.dir, d.fs)
+	if d.opt.ReadOnly && (errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission)) {
+		// Who may not write there can still look.
+		d.lock, err = pebble.LockDirectory(d.dir, lockless{d.fs})
+	}
+	if err != nil {
 		return d.openError(err)
 	}
 	if !d.opt.ReadOnly {

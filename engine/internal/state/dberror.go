@@ -12,9 +12,20 @@ import (
 )
 
 func (d *DB) corrupt(err error) error {
-	return errs.New(errs.State, errs.Position{}, "the state in %s is corrupt: %w", d.dir, err).
+	return errs.New(errs.State, errs.Position{}, "the state in %s is corrupt: %w", d.dir, firstLine{err}).
 		WithHint("start from a savepoint, or remove the folder to begin without state; sinks may then get rows again")
 }
+
+// firstLine is an error without what Pebble's errors carry for programs, which stands on
+// lines of its own.
+type firstLine struct{ error }
+
+func (e firstLine) Error() string {
+	text, _, _ := strings.Cut(e.error.Error(), "\n")
+	return text
+}
+
+func (e firstLine) Unwrap() error { return e.error }
 
 // newer refuses what a later version of this program wrote.
 func (d *DB) newer(what any) error {

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"io"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -76,3 +77,8 @@ func (f logFile) SyncTo(length int64) (bool, error) {
 }
 
 func (f logFile) Close() error { return f.db.orGiveUp(f.File.Close()) }
+
+// lockless is a file system where nothing can be written, not even a lock.
+type lockless struct{ FS }
+
+func (lockless) Lock(string) (io.Closer, error) { return io.NopCloser(nil), nil }
