@@ -137,10 +137,14 @@ func firstInTime(n *plan.Rank, in, out table) table {
 	return out
 }
 
-// isLate reports whether the watermark had passed a row before it came.
+// isLate reports whether the watermark had passed a row before it came. NULL is before all
+// time, unless it is behind.
 func isLate(order []plan.SortKey, watermark int, r Row) bool {
-	t, ok := r[order[0].Column].(int64)
-	return ok && t <= r[watermark].(int64)
+	before := r[watermark].(int64)
+	if t, ok := r[order[0].Column].(int64); ok {
+		return t <= before
+	}
+	return !order[0].NullsLast && before != NoWatermark
 }
 
 // ordered sorts rows by time. A row that is not after one which the watermark had passed
