@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func OpenDB(dir string, opt DBOptions) (*DB, error) {
 	d.ctx, d.quit = context.WithCancel(context.Background())
 	if err := d.open(); err != nil {
 		d.quit()
-		if d.lock != nil {
+		if d.lock != nil && d.failed.Load() == nil { // else Pebble is still at work
 			err = errors.Join(err, d.lock.Close())
 		}
 		return nil, err
@@ -96,6 +97,9 @@ func (d *DB) open() error {
 	if err != nil {
 		return err
 	}
+	if err := d.checkRoom(); err != nil {
+		return err
+	}
 	o := d.options()
 	defer o.Cache.Unref()
 	if err := d.try(func() (err error) { d.pebble, err = pebble.Open(d.dir, o); return err }); err != nil {
@@ -108,6 +112,34 @@ func (d *DB) open() error {
 	}
 	if err != nil {
 		return errors.Join(err, d.pebble.Close())
+	}
+	return nil
+}
+
+// checkRoom is an error when there is no room for what opening writes: what the log has
+// becomes tables, and Pebble would try that for ever.
+func (d *DB) checkRoom() error {
+	disk, err := d.fs.GetDiskUsage(d.dir)
+	if err != nil || d.opt.ReadOnly {
+		return nil // not every system tells
+	}
+	names, err := d.fs.List(d.dir)
+	if err != nil {
+		return d.openError(err)
+	}
+	need := int64(1 << 20)
+	for _, n := range names {
+		if !strings.HasSuffix(n, ".log") {
+			continue
+		}
+		info, err := d.fs.Stat(d.fs.PathJoin(d.dir, n))
+		if err != nil {
+			return d.openError(err)
+		}
+		need += info.Size()
+	}
+	if int64(disk.AvailBytes) < need {
+		return d.diskFull(fmt.Errorf("%d KiB are needed to open it, and %d KiB are free: %w", need>>10, disk.AvailBytes>>10, syscall.ENOSPC))
 	}
 	return nil
 }

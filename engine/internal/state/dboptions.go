@@ -1,7 +1,9 @@
 package state
 
 import (
+	"errors"
 	"fmt"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -81,9 +83,14 @@ func (d *DB) options() *pebble.Options {
 	return o
 }
 
-// setTrouble notes what Pebble tries again, such as a compaction on a full disk. It is
-// called with Pebble's locks held.
-func (d *DB) setTrouble(err error) { d.trouble.Store(&err) }
+// setTrouble notes what Pebble tries again, such as a compaction on a full disk. While
+// it is opened that would be for ever. It is called with Pebble's locks held.
+func (d *DB) setTrouble(err error) {
+	d.trouble.Store(&err)
+	if !d.opened.Load() && errors.Is(err, syscall.ENOSPC) {
+		d.fail(err)
+	}
+}
 
 // dbLogger hears from Pebble.
 type dbLogger struct{ db *DB }

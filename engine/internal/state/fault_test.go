@@ -524,3 +524,36 @@ func wantHint(t *testing.T, err error, text string) {
 		t.Errorf("%v has no hint with %q", err, text)
 	}
 }
+
+// fullFS is a file system without room.
+type fullFS struct{ FS }
+
+func (fullFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
+	return vfs.DiskUsage{AvailBytes: 1 << 10, TotalBytes: 1 << 30, UsedBytes: 1 << 30}, nil
+}
+
+// A database is not opened on a disk that is full: what it has stays, and can be looked at.
+func TestOpenOnFullDisk(t *testing.T) {
+	fs := NewMemFS()
+	d, err := OpenDB("state", DBOptions{FS: fs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(d.Commit(Checkpoint{Epoch: 3}, nil), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenDB("state", DBOptions{FS: fullFS{fs}}); errs.CodeOf(err) != errs.State || !strings.Contains(fmt.Sprint(err), "the disk is full") {
+		t.Errorf("%v", err)
+	}
+	for _, opt := range []DBOptions{{FS: fullFS{fs}, ReadOnly: true}, {FS: fs}} {
+		if d, err = OpenDB("state", opt); err != nil {
+			t.Fatal(err)
+		}
+		if last, ok := d.Last(); !ok || last.Epoch != 3 {
+			t.Errorf("%+v, %t", last, ok)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
