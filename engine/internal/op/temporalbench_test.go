@@ -3,7 +3,10 @@ package op_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/op"
@@ -80,12 +83,14 @@ func BenchmarkTemporalJoin(b *testing.B) {
 				_, versions := temporalRound(d.pool, r, keys, now)
 				round(nil, versions)
 			}
-			b.ResetTimer()
+			cpu := startCPU(b)
 			for done := 0; done < b.N; done += (roundProbes + 1) * vector.Target {
 				b.StopTimer()
 				probes, versions := temporalRound(d.pool, r, keys, now)
 				b.StartTimer()
+				cpu.begin()
 				round(probes, versions)
+				cpu.end((roundProbes + 1) * vector.Target)
 				for _, p := range append(probes, versions) {
 					p.Release()
 				}
@@ -99,21 +104,56 @@ func BenchmarkTemporalJoin(b *testing.B) {
 				t.add(versions)
 				now += 1000
 			}
-			b.ResetTimer()
+			cpu := startCPU(b)
 			for done := 0; done < b.N; done += (roundProbes + 1) * vector.Target {
 				b.StopTimer()
 				probes, versions := temporalRound(pool, r, keys, now)
 				b.StartTimer()
+				cpu.begin()
 				t.add(versions)
 				for _, p := range probes {
 					t.join(pool, p)
 					p.Release()
 				}
+				cpu.end((roundProbes + 1) * vector.Target)
 				versions.Release()
 				now += 1000
 			}
 		})
 	}
+}
+
+// cpuTime measures what a thread computes, whatever else the machine does.
+type cpuTime struct {
+	from, used time.Duration
+	rows       int
+}
+
+// startCPU starts a benchmark that reports it by row.
+func startCPU(b *testing.B) *cpuTime {
+	runtime.LockOSThread()
+	c := &cpuTime{}
+	b.Cleanup(func() {
+		runtime.UnlockOSThread()
+		b.ReportMetric(float64(c.used.Nanoseconds())/float64(c.rows), "cpu-ns/row")
+	})
+	b.ResetTimer()
+	return c
+}
+
+func threadTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(1, &u); err != nil { // of the thread
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func (c *cpuTime) begin() { c.from = threadTime() }
+
+func (c *cpuTime) end(rows int) {
+	c.used += threadTime() - c.from
+	c.rows += rows
 }
 
 // versionLoop is a temporal join by hand.

@@ -106,23 +106,9 @@ func (j *TemporalJoin) Process(port int, b *vector.Batch, _ exec.Output) error {
 func (j *TemporalJoin) addProbes(b *vector.Batch) error {
 	col := b.Col(j.spec.Left.Time)
 	at := slices.Clone(vector.Values[int64](col)[:b.Len()])
-	marks, floor := j.late[0].Rows(b)
 	j.rows, j.lost = j.rows[:0], j.lost[:0]
-	for i, t := range at {
-		before := floor
-		if marks != nil {
-			before = max(before, marks[i])
-		}
-		if t < before || col.Valid() != nil {
-			if col.IsNull(i) {
-				t, at[i] = int64(exec.NoWatermark), int64(exec.NoWatermark)
-			} else if t < before {
-				j.lost = append(j.lost, int32(i))
-				continue
-			}
-		}
-		j.overdue = j.overdue || t <= int64(j.low.Value())
-		j.rows = append(j.rows, int32(i))
+	if !j.inTime(b, at) {
+		j.part(b, at)
 	}
 	plain := b.Project(upTo(len(j.spec.Left.Types)))
 	if len(j.lost) > 0 {
@@ -134,6 +120,51 @@ func (j *TemporalJoin) addProbes(b *vector.Batch) error {
 	}
 	j.probes.add(plain, at)
 	return nil
+}
+
+// inTime reports whether no row is late, is due, or has no time.
+func (j *TemporalJoin) inTime(b *vector.Batch, at []int64) bool {
+	if b.Col(j.spec.Left.Time).Valid() != nil {
+		return false
+	}
+	marks, floor := j.late[0].Rows(b)
+	floor = max(floor, int64(j.low.Value()))
+	if marks == nil {
+		for _, t := range at {
+			if t <= floor {
+				return false
+			}
+		}
+		return true
+	}
+	marks = marks[:len(at)]
+	for i, t := range at {
+		if t <= floor || t < marks[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// part parts the rows that are late from the others. Those without a time are due.
+func (j *TemporalJoin) part(b *vector.Batch, at []int64) {
+	col := b.Col(j.spec.Left.Time)
+	marks, floor := j.late[0].Rows(b)
+	for i, t := range at {
+		before := floor
+		if marks != nil {
+			before = max(before, marks[i])
+		}
+		switch {
+		case col.IsNull(i):
+			t, at[i] = int64(exec.NoWatermark), int64(exec.NoWatermark)
+		case t < before:
+			j.lost = append(j.lost, int32(i))
+			continue
+		}
+		j.overdue = j.overdue || t <= int64(j.low.Value())
+		j.rows = append(j.rows, int32(i))
+	}
 }
 
 // refuse counts the rows j.lost of the left and hands them on.

@@ -27,7 +27,9 @@ type temporalPairs struct {
 	kept    []state.Slot
 	follows []int32
 	rows    []int32
-	all     []int32
+	// Of the rows that are chosen:
+	keptRows   []state.Slot
+	followRows []int32
 	pass    []int32
 }
 
@@ -199,9 +201,10 @@ func (t *temporalPairs) columns(b *vector.Batch, of []temporalColumn, rows []int
 	p := t.rt.Pool
 	kept := t.kept
 	if rows != nil {
-		kept = gather(nil, t.kept, rows)
-		if follows != nil {
-			follows = gather(nil, follows, rows)
+		t.keptRows = gather(t.keptRows, t.kept, rows)
+		if kept = t.keptRows; follows != nil {
+			t.followRows = gather(t.followRows, follows, rows)
+			follows = t.followRows
 		}
 	}
 	out := make([]*vector.Vector, len(of))
@@ -220,7 +223,7 @@ func (t *temporalPairs) columns(b *vector.Batch, of []temporalColumn, rows []int
 		case c.key >= 0:
 			out[i] = padded(p, b.Col(c.key), rows, kept, follows)
 		default:
-			out[i] = t.versions.column(p, c.col, kept, follows)
+			out[i] = t.versions.column(p, c.col, kept, follows, whole)
 		}
 	}
 	return out

@@ -30,6 +30,7 @@ type versions struct {
 	slots  []state.Slot
 	before []int32 // of each version the one of its key before it, or a constant below
 	last   slotIndex
+	some   vector.Bitmap // by slot: versions of the key follow
 	held   []int32 // versions that hold at some time, in order
 	lost   int     // versions that never do
 	stored []state.Slot
@@ -78,6 +79,7 @@ func (v *versions) set(b *vector.Batch, from, times []int64) error {
 		return err
 	}
 	v.last.reset(n)
+	v.mark(n)
 	live, kept, kinds := state.Col[bool](v.table, colVersionLive), state.Col[int64](v.table, colVersionTime), b.Kinds()
 	for i, s := range v.slots {
 		before := v.last.find(s)
@@ -95,6 +97,20 @@ func (v *versions) set(b *vector.Batch, from, times []int64) error {
 	return nil
 }
 
+// mark notes the keys that have versions which follow.
+func (v *versions) mark(n int) {
+	most := state.Slot(0)
+	for _, s := range v.slots[:n] {
+		most = max(most, s)
+	}
+	for len(v.some) < vector.BitmapWords(int(most)+1) {
+		v.some = append(v.some, 0)
+	}
+	for _, s := range v.slots[:n] {
+		v.some.Set(int(s))
+	}
+}
+
 // find says for each row of a time, whose key is in slots, which version holds: one of
 // those that were set, in follows, or the one that the table has, in kept. Where neither
 // does, follows is -1 and kept is None. It reports whether any follows.
@@ -104,20 +120,23 @@ func (v *versions) find(slots []state.Slot, times []int64, kept []state.Slot, fo
 		return false
 	}
 	live, kinds, some := state.Col[bool](v.table, colVersionLive), v.b.Kinds(), false
+	kept, follows, words := kept[:len(slots)], follows[:len(slots)], v.some
 	for i, s := range slots {
-		follows[i], kept[i] = -1, state.None
-		if s == state.None {
-			continue
+		follows[i], kept[i] = -1, s
+		if w := int(uint32(s) >> 6); w >= len(words) || words[w]>>(uint32(s)&63)&1 == 0 {
+			continue // None among others
 		}
 		at := v.last.find(s)
 		for at >= 0 && v.from[at] > times[i] {
 			at = v.before[at]
 		}
 		switch {
-		case at < 0 && live[s]:
-			kept[i] = s
-		case at >= 0 && (kinds == nil || kinds[at].Adds()):
-			follows[i], some = at, true
+		case at >= 0:
+			if kept[i] = state.None; kinds == nil || kinds[at].Adds() {
+				follows[i], some = at, true
+			}
+		case !live[s]:
+			kept[i] = state.None
 		}
 	}
 	return some
@@ -142,6 +161,9 @@ func (v *versions) keep() int {
 		live[s], kept[s] = true, v.times[i]
 		v.stored, rows = append(v.stored, s), append(rows, i)
 	}
+	for _, s := range v.slots {
+		v.some.Clear(int(s))
+	}
 	v.row.store(v.table, v.stored, v.b, rows)
 	v.table.Dirty(v.stored)
 	v.table.Drop(v.gone)
@@ -150,8 +172,8 @@ func (v *versions) keep() int {
 }
 
 // column has column c of the versions that rows were found to have: NULL for those that
-// have none.
-func (v *versions) column(p *vector.Pool, c int, kept []state.Slot, follows []int32) *vector.Vector {
+// have none, of which whole says that there are none.
+func (v *versions) column(p *vector.Pool, c int, kept []state.Slot, follows []int32, whole bool) *vector.Vector {
 	at := v.at[c]
 	col := v.row.at + v.row.wordCount() + at
 	kind := v.row.types[at].Kind()
@@ -178,7 +200,9 @@ func (v *versions) column(p *vector.Pool, c int, kept []state.Slot, follows []in
 	default:
 		return v.nested(p, at, col, c, kind, kept, follows)
 	}
-	v.nulls(out, at, c, kept, follows)
+	if !whole || v.row.bit[at] >= 0 {
+		v.nulls(out, at, c, kept, follows)
+	}
 	return out
 }
 
