@@ -121,6 +121,12 @@ func (v *verifier) node() {
 		v.that(ld.Kind == rd.Kind && slices.Equal(ld.Keys, rd.Keys), "distributions %v and %v", ld, rd)
 	case *plan.Join:
 		v.join(n)
+	case *plan.TemporalJoin:
+		v.columns([]int{n.Time}, n.Left.Schema())
+		v.columns(n.Key, n.Right.Schema())
+		v.that(len(n.LeftKeys) == len(n.Key) && len(n.RightKeys) == len(n.Key), "keys %v and %v for %v", n.LeftKeys, n.RightKeys, n.Key)
+		v.gathered(n.Left, n.LeftKeys)
+		v.gathered(n.Right, n.RightKeys)
 	case *plan.Expand:
 		v.columns(n.Keys, n.Input.Schema())
 		v.columns(n.Forward, n.Input.Schema())
