@@ -14,17 +14,18 @@ import (
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
-// Connector is the connector "channel": it finds the inputs and outputs that a
+// Connector is the connector "channel": it finds the inputs, outputs and tables that a
 // program has added to it by their names. It is safe for concurrent use.
 type Connector struct {
 	mu      sync.Mutex
 	inputs  map[string]*Input
 	outputs map[string]*Output
+	tables  map[string]*Table
 }
 
 // New returns a connector without inputs and outputs.
 func New() *Connector {
-	return &Connector{inputs: map[string]*Input{}, outputs: map[string]*Output{}}
+	return &Connector{inputs: map[string]*Input{}, outputs: map[string]*Output{}, tables: map[string]*Table{}}
 }
 
 // AddInput makes in known to tables. A later one of the same name takes its place.
