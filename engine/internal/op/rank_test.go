@@ -21,12 +21,7 @@ var rankInput = schema("k bigint", "s string", "v int", "id int")
 
 func rankCase(spec op.RankSpec, events ...exectest.Event) exectest.Case {
 	spec.Types = rankInput.Types()
-	return exectest.Case{
-		New:       func() (exec.Operator, error) { return newRank(spec), nil },
-		Kinds:     [][]vector.Kind{rankInput.Kinds()},
-		Events:    events,
-		KeepNulls: true,
-	}
+	return inputCase(rankInput, func() exec.Operator { return newRank(spec) }, events)
 }
 
 func newRank(spec op.RankSpec) exec.Operator {
@@ -144,10 +139,7 @@ func testRank(t *testing.T, r *rand.Rand, spec op.RankSpec) {
 		if spec.Input == op.RankUpdating {
 			rows = in.tables()[e].Rows()
 		}
-		if diff := got.Epochs[e].Table.Diff(exectest.NewTable(refRank(spec, rows)...)); diff != "" {
-			t.Fatalf("after epoch %d the table differs by%s", e+1, diff)
-		}
-		checkNet(t, got.Epochs[e])
+		checkEpoch(t, got, e, refRank(spec, rows))
 	}
 }
 
@@ -175,6 +167,51 @@ func improvements(r *rand.Rand, spec op.RankSpec) script {
 		}
 	}
 	return out
+}
+
+// TestTopNOrders has orders of which words say all, all but NULL, or only the beginning.
+func TestTopNOrders(t *testing.T) {
+	t.Parallel()
+	in := schema("k bigint!", "n bigint", "w bigint!", "s string", "d decimal", "f double", "i int")
+	values := [][]string{
+		{"NULL", "-9223372036854775808", "9223372036854775807", "0", "-1"}, {"-9223372036854775808", "0", "9223372036854775807"},
+		{"NULL", "a", "ab", "abcdefghij", "abcdefghik"}, {"NULL", "-5", "7", "0"}, {"NULL", "0.5", "-0.5", "1e300"}, {"NULL", "1", "2"},
+	}
+	for c := 1; c < len(in); c++ {
+		for mode := range 8 {
+			desc, last := mode&1 != 0, mode&2 != 0
+			order := []op.SortKey{{Column: c, Desc: desc, NullsLast: last}}
+			if mode&4 != 0 {
+				order = append(order, op.SortKey{Column: 6, Desc: last})
+			}
+			t.Run(fmt.Sprintf("%s/desc=%t/last=%t/%d", in[c].Name, desc, last, len(order)), func(t *testing.T) {
+				t.Parallel()
+				seed := uint64(100*c + mode)
+				t.Logf("seed %d", seed)
+				r := rand.New(rand.NewPCG(seed, 7))
+				script := appends(r, 4, 14, func() string {
+					row := fmt.Sprint(r.IntN(2))
+					for _, v := range values {
+						row += " " + v[r.IntN(len(v))]
+					}
+					return row
+				})
+				spec := op.RankSpec{Types: in.Types(), Partition: []int{0}, Order: order, From: 1, To: 3, ToColumn: -1, Number: mode&1 != 0}
+				if !spec.Few() {
+					t.Fatal("not few")
+				}
+				run := func(o func() exec.Operator) *exectest.Result {
+					c := inputCase(in, o, events(rand.New(rand.NewPCG(seed, 8)), script))
+					c.NotNull = [][]int{{0, 2}}
+					return exectest.Run(t, c)
+				}
+				got, want := run(func() exec.Operator { return op.NewTopN(spec) }), run(func() exec.Operator { return op.NewRank(spec) })
+				for e := range script {
+					checkEpoch(t, got, e, want.Epochs[e].Table.Rows())
+				}
+			})
+		}
+	}
 }
 
 // TestRankChangelog shows the kinds of changes, and which rows ties keep.
@@ -223,18 +260,13 @@ func TestFirstRows(t *testing.T) {
 	} {
 		spec.Types, spec.Partition = rankInput.Types(), []int{0}
 		in := appends(r, 5, 12, func() string { return fmt.Sprintf("%s a %d 0", maybe(r, r.IntN(4)), r.IntN(5)) })
-		c := rankCase(spec, events(r, in)...)
-		c.New = func() (exec.Operator, error) { return op.NewFirstRows(spec), nil }
-		got := exectest.Run(t, c)
+		got := exectest.Run(t, inputCase(rankInput, func() exec.Operator { return op.NewFirstRows(spec) }, events(r, in)))
 		var rows []string
 		for e, changes := range in {
 			for _, change := range changes {
 				rows = append(rows, strings.TrimPrefix(change, "+I "))
 			}
-			if diff := got.Epochs[e].Table.Diff(exectest.NewTable(refRank(spec, rows)...)); diff != "" {
-				t.Fatalf("after epoch %d the table differs by%s", e+1, diff)
-			}
-			checkNet(t, got.Epochs[e])
+			checkEpoch(t, got, e, refRank(spec, rows))
 		}
 		for _, change := range got.Changes() {
 			if !strings.HasPrefix(change, "+I ") {
@@ -262,6 +294,7 @@ func TestDeduplicate(t *testing.T) {
 		"by two":      {Key: []int{2, 0}, Order: []op.SortKey{late}, Last: true},
 	} {
 		spec.Types = s.Types()
+		t.Log(name)
 		if spec.Key == nil {
 			spec.Key = []int{0}
 		}
@@ -283,11 +316,7 @@ func TestDeduplicate(t *testing.T) {
 					rows = slices.Insert(rows[:len(rows)-1], 0, row)
 				}
 			}
-			want := refRank(op.RankSpec{Partition: spec.Key, Order: spec.Order, From: 1, To: 1, ToColumn: -1}, rows)
-			if diff := got.Epochs[e].Table.Diff(exectest.NewTable(want...)); diff != "" {
-				t.Fatalf("%s: after epoch %d the table differs by%s", name, e+1, diff)
-			}
-			checkNet(t, got.Epochs[e])
+			checkEpoch(t, got, e, refRank(op.RankSpec{Partition: spec.Key, Order: spec.Order, From: 1, To: 1, ToColumn: -1}, rows))
 		}
 	}
 }

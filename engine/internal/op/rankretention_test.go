@@ -11,7 +11,7 @@ import (
 )
 
 func keyValueCase(o func() exec.Operator, events []exectest.Event) exectest.Case {
-	return exectest.Case{New: func() (exec.Operator, error) { return o(), nil }, Kinds: [][]vector.Kind{keyValue.Kinds()}, Events: events}
+	return inputCase(keyValue, o, events)
 }
 
 // A partition is forgotten with all its rows, and starts from nothing. Every row keeps it,

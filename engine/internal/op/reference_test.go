@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"testing"
 
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/exec/exectest"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
+	"github.com/weirdb/weir/vector"
 )
 
 // Rows of the tests are text, as package exectest has them, without quotes.
@@ -120,4 +124,23 @@ func rowsOf(table map[string]int) [][]string {
 		}
 	}
 	return out
+}
+
+// inputCase is a case of an operator with one input.
+func inputCase(in sqltype.Schema, o func() exec.Operator, events []exectest.Event) exectest.Case {
+	return exectest.Case{
+		New:       func() (exec.Operator, error) { return o(), nil },
+		Kinds:     [][]vector.Kind{in.Kinds()},
+		Events:    events,
+		KeepNulls: true,
+	}
+}
+
+// checkEpoch compares what is there after epoch e with rows, and looks at its changes.
+func checkEpoch(t *testing.T, got *exectest.Result, e int, want []string) {
+	t.Helper()
+	if diff := got.Epochs[e].Table.Diff(exectest.NewTable(want...)); diff != "" {
+		t.Fatalf("after epoch %d the table differs by%s", e+1, diff)
+	}
+	checkNet(t, got.Epochs[e])
 }

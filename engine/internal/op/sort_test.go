@@ -13,19 +13,13 @@ import (
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/exec/exectest"
 	"github.com/weirdb/weir/engine/internal/op"
-	"github.com/weirdb/weir/vector"
 )
 
 var sortInput = schema("k bigint", "s string", "v int")
 
 func sortCase(spec op.SortSpec, events ...exectest.Event) exectest.Case {
 	spec.Types = sortInput.Types()
-	return exectest.Case{
-		New:       func() (exec.Operator, error) { return op.NewSort(spec), nil },
-		Kinds:     [][]vector.Kind{sortInput.Kinds()},
-		Events:    events,
-		KeepNulls: true,
-	}
+	return inputCase(sortInput, func() exec.Operator { return op.NewSort(spec) }, events)
 }
 
 // compareCells compares two values as written, NULL first.
@@ -136,10 +130,7 @@ func testSort(t *testing.T, r *rand.Rand, spec op.SortSpec) {
 		if spec.AtEnd {
 			want = nil
 		}
-		if diff := got.Epochs[e].Table.Diff(exectest.NewTable(want...)); diff != "" {
-			t.Fatalf("after epoch %d the table differs by%s", e+1, diff)
-		}
-		checkNet(t, got.Epochs[e])
+		checkEpoch(t, got, e, want)
 	}
 	if !spec.AtEnd {
 		return

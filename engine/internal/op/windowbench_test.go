@@ -53,7 +53,7 @@ func (t *timedBatches) next() *vector.Batch {
 }
 
 // runTimed processes n rows; event time moves on with every epoch of a second.
-func runTimed(b *testing.B, d *driver, in *timedBatches, n int) {
+func runTimed(b testing.TB, d *driver, in *timedBatches, n int) {
 	b.Helper()
 	d.quiet = true
 	for done := 0; done < n; done += vector.Target {
