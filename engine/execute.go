@@ -18,6 +18,9 @@ func (e *Engine) execute(ctx context.Context, stmt parse.Statement) (*Query, err
 	if control, ok := stmt.(*parse.JobControl); ok {
 		return e.controlJob(ctx, control)
 	}
+	if x, ok := stmt.(*parse.Explain); ok && x.Mode&parse.ExplainAnalyze != 0 {
+		return e.analyze(ctx, x)
+	}
 	if create, ok := stmt.(*parse.CreateFunction); ok {
 		if m := plan.LoadModule(ctx, create, e.session); m != nil {
 			defer func() { _ = m.Close() }() // after the unlocking below
@@ -123,7 +126,7 @@ func (e *Engine) start(ctx context.Context, statement string, stmt sqlText) (*Qu
 	if err != nil {
 		return nil, err
 	}
-	q.job = &running{j}
+	q.job, q.plan, q.bounded = &running{j}, p, p.Bounded()
 	past := j.Recovery()
 	q.notices = notices(q.name, durable.Dir, past)
 	if out, ok := collect.(*channel.Output); ok && past.Complete {

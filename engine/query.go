@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/job"
+	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
@@ -20,6 +21,8 @@ type Query struct {
 	durable   bool   // its state is kept
 	notices   []string
 	job       *running
+	plan      *plan.Plan
+	bounded   bool // its inputs end
 }
 
 // running is a query's job, or a nil pointer for a statement without one.

@@ -283,9 +283,6 @@ func (e *Engine) planText(ctx context.Context, stmt sqlText, f ExplainFormat) (s
 
 // explain executes EXPLAIN.
 func (e *Engine) explain(ctx context.Context, stmt *parse.Explain) (*Query, error) {
-	if stmt.Stmt == nil || stmt.Mode&parse.ExplainAnalyze != 0 {
-		return nil, errs.New(errs.Unsupported, stmt.At, "EXPLAIN ANALYZE is not supported yet").WithHint("EXPLAIN shows the plan")
-	}
 	f := ExplainText
 	if stmt.Mode&parse.ExplainJSON != 0 {
 		f = ExplainJSON
@@ -298,5 +295,5 @@ func (e *Engine) explain(ctx context.Context, stmt *parse.Explain) (*Query, erro
 	if err != nil {
 		return nil, err
 	}
-	return list("EXPLAIN", []string{"result"}, [][]string{{strings.TrimRight(text, "\n")}}), nil
+	return explanation(text), nil
 }

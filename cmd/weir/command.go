@@ -170,10 +170,15 @@ func sqlCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 func explainCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 	var texts []string
 	var format, state string
+	var analyze bool
+	var limit time.Duration
 	cmd := &cobra.Command{
 		Use:   "explain (FILE.sql | -e SQL)",
-		Short: "Show how queries would run, without running them",
-		Args:  cobra.MaximumNArgs(1),
+		Short: "Show how queries would run, or with --analyze what they do",
+		Long: `Show how queries would run, without running them. With --analyze they are run, their
+rows dropped, and the plan is shown with what each operator did: when a query has ended,
+when --for is over, or at Ctrl-C. It says where rows wait and why none come out.`,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, ok := map[string]engine.ExplainFormat{"text": engine.ExplainText, "json": engine.ExplainJSON}[format]
 			if !ok {
@@ -190,12 +195,20 @@ func explainCommand(std streams, signals <-chan os.Signal) *cobra.Command {
 				}
 				scripts = []script{s}
 			}
+			if analyze {
+				if f != engine.ExplainText {
+					return errors.New("--analyze has no JSON form")
+				}
+				return analyzeScripts(cmd.Context(), state, limit, std, signals, scripts)
+			}
 			return explainScripts(cmd.Context(), f, state, std, scripts)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&texts, "execute", "e", nil, "statements to explain; may be repeated")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	cmd.Flags().StringVar(&state, "state", "", "state directory: shows what the query would go on from")
+	cmd.Flags().BoolVar(&analyze, "analyze", false, "run the queries, and show what they did")
+	cmd.Flags().DurationVar(&limit, "for", 0, "longest time to run each query with --analyze (0: until it ends, or Ctrl-C)")
 	return cmd
 }
 

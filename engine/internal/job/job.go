@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/exec"
@@ -187,6 +188,19 @@ func (j *Job) Wait() error {
 
 // Done is closed when Wait returns.
 func (j *Job) Done() <-chan struct{} { return j.done }
+
+// Ended reports whether Done is closed.
+func (j *Job) Ended() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Now is the time by the job's clock.
+func (j *Job) Now() time.Time { return time.UnixMilli(j.sinks.clock.Now()) }
 
 // Cancel ends the job at once. Sinks discard what they have not committed. It
 // does not wait.

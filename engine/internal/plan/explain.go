@@ -18,16 +18,49 @@ func (p *Plan) Text() string {
 
 // Text draws a forest, complete or between two passes.
 func Text(roots []Node) string {
-	d := drawing{shared: shared(roots), drawn: map[Node]bool{}}
+	lines := draw(roots, traitCells)
+	text := aligned([]string{"changes", "keys", "shards", "state"}, lines)
+	if slices.ContainsFunc(lines, func(l line) bool { return l.cells != nil && strings.Contains(l.cells[1], "*") }) {
+		text += "* holds at marks only\n"
+	}
+	return text + functionLines(roots)
+}
+
+// Drawing is the plan as a tree with other columns, and lines below the operators, than
+// those of EXPLAIN.
+func (p *Plan) Drawing(heads []string, of func(n Node) (cells, below []string)) string {
+	return aligned(heads, draw(p.Roots, of))
+}
+
+// draw makes the lines of a forest.
+func draw(roots []Node, of func(n Node) (cells, below []string)) []line {
+	d := drawing{shared: shared(roots), drawn: map[Node]bool{}, of: of}
 	for i, r := range roots {
 		if i > 0 {
 			d.lines = append(d.lines, line{})
 		}
 		d.node(r, "", "")
 	}
-	lines := d.lines
-	width := [4]int{}
-	head := line{tree: "operator", cells: []string{"changes", "keys", "shards", "state"}}
+	return d.lines
+}
+
+// traitCells are the columns of EXPLAIN, and what the operator does.
+func traitCells(n Node) (cells, below []string) {
+	t := n.Traits()
+	state := t.State
+	if state == "" {
+		state = "none"
+	}
+	if t.Mode == 0 {
+		state = ""
+	}
+	return []string{t.Mode.String(), keyText(n), t.Dist.text(n), state}, details(n)
+}
+
+// aligned puts lines under heads.
+func aligned(heads []string, lines []line) string {
+	width := make([]int, len(heads)+1)
+	head := line{tree: "operator", cells: heads}
 	for _, l := range append([]line{head}, lines...) {
 		if l.cells == nil {
 			continue
@@ -52,10 +85,6 @@ func Text(roots []Node) string {
 		b.WriteString(strings.TrimRight(text, " "))
 		b.WriteByte('\n')
 	}
-	if slices.ContainsFunc(lines, func(l line) bool { return l.cells != nil && strings.Contains(l.cells[1], "*") }) {
-		b.WriteString("* holds at marks only\n")
-	}
-	b.WriteString(functionLines(roots))
 	return b.String()
 }
 
@@ -74,6 +103,7 @@ type drawing struct {
 	lines  []line
 	shared map[Node]int
 	drawn  map[Node]bool // of those that are shared
+	of     func(n Node) (cells, below []string)
 }
 
 // shared numbers the nodes that are inputs more than once, in the order in which they
@@ -106,28 +136,18 @@ func (d *drawing) node(n Node, first, rest string) {
 		d.lines = append(d.lines, line{tree: fmt.Sprintf("%sshared %d", first, number)})
 		return
 	}
-	t := n.Traits()
-	state := t.State
-	if state == "" {
-		state = "none"
-	}
-	if t.Mode == 0 {
-		state = ""
-	}
-	title := n.Op()
-	if s := subject(n); s != "" {
-		title += " " + s
-	}
+	title := Title(n)
 	if number > 0 {
 		title += fmt.Sprintf(" (shared %d)", number)
 		d.drawn[n] = true
 	}
-	d.lines = append(d.lines, line{first + title, []string{t.Mode.String(), keyText(n), t.Dist.text(n), state}})
+	cells, below := d.of(n)
+	d.lines = append(d.lines, line{first + title, cells})
 	under := rest + "  "
 	if len(n.Inputs()) > 0 {
 		under = rest + "│ "
 	}
-	for _, detail := range details(n) {
+	for _, detail := range below {
 		d.lines = append(d.lines, line{tree: under + "  " + detail})
 	}
 	for i, in := range n.Inputs() {
@@ -137,6 +157,14 @@ func (d *drawing) node(n Node, first, rest string) {
 			d.node(in, rest+"└─ ", rest+"   ")
 		}
 	}
+}
+
+// Title is an operator with what it works on.
+func Title(n Node) string {
+	if s := subject(n); s != "" {
+		return n.Op() + " " + s
+	}
+	return n.Op()
 }
 
 // keyText lists the upsert keys; one that holds only at marks has a *.
