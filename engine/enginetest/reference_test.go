@@ -471,7 +471,10 @@ func (c *trial) check(ctx context.Context) (way, error) {
 		return way{}, err
 	}
 	c.rows = len(want.Rows)
-	for _, w := range ways {
+	for i, w := range ways {
+		if few := c.timed && os.Getenv("WEIR_SOAK") == ""; few && (i == 1 || i == 3 || i == 8) {
+			continue // each batch size and parallelism is among the others
+		}
 		if err := c.run(ctx, w, want); err != nil {
 			return w, err
 		}
