@@ -41,7 +41,7 @@ type Table struct {
 	// Metadata are the columns that tell something about a row, and are none of its own.
 	// They stand in Schema where they were declared. Only a WithMetadata is given any.
 	Metadata []MetadataColumn
-	Options    map[string]string
+	Options  map[string]string
 	// OptionPos is where in the statement an option's key stands. It may be nil.
 	OptionPos func(key string) errs.Position
 	Pos       errs.Position // of the table's name
