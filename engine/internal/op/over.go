@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/function"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
@@ -180,4 +181,20 @@ func (c *OverCall) carried() bool {
 		return true
 	}
 	return c.Frame.Start.Kind == UnboundedPreceding
+}
+
+// slides reports whether the call can go on from the frame of the row before: what enters
+// it is added, and what leaves it taken away.
+func (c *OverCall) slides() bool {
+	a := c.Aggregate
+	if a == nil || a.Distinct || c.Frame.Start.Kind != Preceding || c.Frame.End.Kind != CurrentRow {
+		return false
+	}
+	switch a.Func.Kind {
+	case function.Count, function.Sum, function.Avg, function.VarPop, function.VarSamp, function.StddevPop, function.StddevSamp:
+		return true
+	case function.Custom:
+		return a.Func.Go.Retracts
+	}
+	return false
 }

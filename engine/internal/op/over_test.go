@@ -132,6 +132,12 @@ func overCalls(frames []op.Frame) []overCall {
 	return out
 }
 
+// slidingCalls are calls whose frames can be made of those of the row before.
+func slidingCalls(f op.Frame) []overCall {
+	calls := overCalls([]op.Frame{f})
+	return []overCall{calls[0], calls[1], calls[2], calls[7]}
+}
+
 func refNth(vals []string, n int) string {
 	if n < 1 || n > len(vals) {
 		return "NULL"
@@ -340,6 +346,10 @@ func TestOverTime(t *testing.T) {
 		{name: "unbounded", calls: overCalls(past[:2]), partition: []int{0}, more: true},
 		{name: "rows", calls: overCalls(past[2:3]), partition: []int{0}, byRows: true},
 		{name: "range", calls: overCalls([]op.Frame{past[3], past[7], past[8]})},
+		{name: "sliding rows", calls: slidingCalls(past[2]), partition: []int{0}, byRows: true},
+		{name: "sliding range", calls: slidingCalls(past[3]), partition: []int{0}},
+		{name: "sliding far", calls: append(slidingCalls(op.Frame{Start: bound(op.Preceding, 30), End: current}), placeCalls(false)[2:]...)},
+		{name: "sliding many rows", calls: append(slidingCalls(op.Frame{Rows: true, Start: bound(op.Preceding, 20), End: current}), overCalls(past[:2])...)},
 		{name: "places", calls: placeCalls(false), partition: []int{0}, more: true},
 		{name: "lead", calls: placeCalls(true), partition: []int{0}, behind: 2},
 		{name: "future", calls: overCalls(future), partition: []int{0}, behind: 2, ahead: 5},

@@ -19,6 +19,7 @@ type overCalls struct {
 	distincts []overDistinctTable // of the carries with DISTINCT
 	none      overCarry
 
+	slides    bool  // what calls look back at, they slide along together
 	looksBack bool  // rows that were emitted are kept for rows to come
 	byRows    bool  // all frames are so many rows, and no more
 	ages      bool  // what is kept is not looked at any more when it is old
@@ -39,6 +40,7 @@ type overDistinctTable struct {
 // go on from what it found before. at says where in a walk the columns of the input are.
 func (c *overCalls) init(spec *OverSpec, at []int, carried bool) error {
 	c.spec, c.byRows, c.ages = spec, true, true
+	c.slides = carried && slideTogether(spec.Calls)
 	for i := range spec.Calls {
 		call := &spec.Calls[i]
 		f, err := newOverFunction(call, at)
@@ -53,9 +55,9 @@ func (c *overCalls) init(spec *OverSpec, at []int, carried bool) error {
 		}
 		c.frameOf = append(c.frameOf, frame)
 		carry := -1
-		if carried && call.carried() {
+		if carried && (call.carried() || c.slides && call.slides()) {
 			carry = len(c.carries)
-			c.carries = append(c.carries, overCarry{on: true})
+			c.carries = append(c.carries, overCarry{on: true, slides: !call.carried()})
 			if a := call.Aggregate; a != nil && a.Distinct && distinctSum(f) {
 				l := keyLayout(spec.Types, spec.Partition, spec.Spread).With(a.Args[0].Type().Kind())
 				c.distincts = append(c.distincts, overDistinctTable{call: i, layout: l, enc: rowkey.NewEncoder(l)})
@@ -68,6 +70,39 @@ func (c *overCalls) init(spec *OverSpec, at []int, carried bool) error {
 	c.peers = c.waits && slices.ContainsFunc(spec.Calls, func(c OverCall) bool { return c.Function == OverRank || c.Function == OverDenseRank })
 	c.looksBack = c.looksBack || c.peers
 	return nil
+}
+
+// slideFrom is a frame with the place at which those that slide begin.
+func (c *overCalls) slideFrom() Frame {
+	for i := range c.spec.Calls {
+		if call := &c.spec.Calls[i]; !call.carried() {
+			return call.Frame
+		}
+	}
+	panic("op: no frame slides")
+}
+
+// slideTogether reports whether all calls that look back slide, with frames that begin
+// at one place, and none waits: then only the rows that leave the frames are looked at.
+func slideTogether(calls []OverCall) bool {
+	some := false
+	var start Frame
+	for i := range calls {
+		c := &calls[i]
+		switch {
+		case c.Function == OverLead || c.Frame.End.Kind > CurrentRow || c.Function.whole():
+			return false
+		case c.carried():
+			if c.Frame.End.Kind == Preceding {
+				return false
+			}
+		case !c.slides() || some && (c.Frame.Rows != start.Rows || c.Frame.Start != start.Start):
+			return false
+		default:
+			some, start = true, c.Frame
+		}
+	}
+	return some
 }
 
 // needs notes which rows a call looks at, before a row and behind it.

@@ -319,11 +319,7 @@ func (o *OverTime) lookBack() error {
 	r.old, r.oldEnds = r.old[:0], r.oldEnds[:0]
 	for part := range r.keys.Len() {
 		if o.history != nil {
-			err := o.history.Range(r.history[part], nil, func(id state.RowID, _ int64) bool {
-				r.old = append(r.old, id)
-				return true
-			})
-			if err != nil {
+			if err := o.lookBackAt(part); err != nil {
 				return err
 			}
 		}
@@ -353,6 +349,57 @@ func (o *OverTime) lookBack() error {
 		w.last = append(w.last, w.first[part]+int32(o.whole(part)))
 	}
 	return nil
+}
+
+// lookBackAt lists the rows of history of a partition: those that frames look at, or those
+// that leave frames that slide.
+func (o *OverTime) lookBackAt(part int) error {
+	r := &o.run
+	from, s := len(r.old), r.history[part]
+	if !o.calls.slides {
+		return o.history.Range(s, nil, func(id state.RowID, _ int64) bool {
+			r.old = append(r.old, id)
+			return true
+		})
+	}
+	have, rows := o.history.Count(s), r.order[r.counts[part]:r.counts[part+1]]
+	start := o.calls.slideFrom()
+	limit, until := have, int64(math.MinInt64)
+	switch {
+	case len(rows) == 0:
+		if far(state.Col[int64](o.parts, colOverLast)[r.slots[part]], o.oldest()) > r.passed || !o.calls.ages {
+			limit = 0
+		}
+	case start.Rows:
+		limit = min(max(have+int64(len(rows))-1-start.Start.Rows, 0), have)
+	default:
+		limit, until = min(have, 16), far(r.times[rows[len(rows)-1]], -start.Start.Rows)
+	}
+	for {
+		r.old = r.old[:from]
+		if limit > 0 {
+			err := o.history.Range(s, nil, func(id state.RowID, _ int64) bool {
+				r.old = append(r.old, id)
+				return int64(len(r.old)-from) < limit
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if limit == have || until == math.MinInt64 || o.historyReaches(r.old[len(r.old)-1], until) {
+			break
+		}
+		limit = min(have, limit*8)
+	}
+	r.walk.gaps = append(r.walk.gaps, int32(have)-int32(len(r.old)-from))
+	return nil
+}
+
+// historyReaches reports whether a row of history is not before a time.
+func (o *OverTime) historyReaches(id state.RowID, until int64) bool {
+	v := o.history.TakeColumn(o.rt.Pool, []state.RowID{id}, o.at[o.time]+1)
+	defer v.Release()
+	return o.times(v, 1, nil)[0] >= until
 }
 
 // places32 says where the rows of the walk are among all rows of history, followed by

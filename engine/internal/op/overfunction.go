@@ -18,10 +18,13 @@ type overFunction interface {
 // overCarry is what a call has found of the rows of each partition that are not in the
 // walk any more, or that it has taken in already.
 type overCarry struct {
-	on    bool     // false: it looks at all rows of its frames anew
-	state [][]byte // by partition; empty: of no rows
-	next  []int32  // by partition: the first row of the walk that was not taken in
-	fresh []bool   // with DISTINCT, by row of the walk: its value is new in the partition
+	on bool // false: it looks at all rows of its frames anew
+	// slides says that what was found is of the frame of the row before, whose first rows
+	// are in the walk: those that leave the frames of its rows.
+	slides bool
+	state  [][]byte // by partition; empty: of no rows
+	next   []int32  // by partition: the first row of the walk that was not taken in
+	fresh  []bool   // with DISTINCT, by row of the walk: its value is new in the partition
 }
 
 // taken is what was found of partition p, and the row to go on from. Without a carry that
@@ -145,7 +148,13 @@ func (f *overSum) partition(w *overWalk, b *overBounds, c *overCarry, p int, use
 	}
 	if c.on {
 		var state []byte
-		if state, high = c.taken(p); len(state) > 0 {
+		state, high = c.taken(p)
+		if c.slides {
+			if low = int32(w.ends.from(p)); low == first && w.gap(p) == 0 {
+				state = nil // no row is left of the frame before
+			}
+		}
+		if len(state) > 0 {
 			if err := f.acc.load(state); err != nil {
 				return err
 			}
@@ -153,7 +162,8 @@ func (f *overSum) partition(w *overWalk, b *overBounds, c *overCarry, p int, use
 	}
 	for i := first; i < last; i++ {
 		lo, hi := b.lo[i], b.hi[i]
-		if lo > low && (lo >= high || !f.acc.retracts()) {
+		left := lo >= high && !(lo == first && w.gap(p) > 0) // nothing of the frame before is left
+		if lo > low && (left || !f.acc.retracts()) {
 			if err := f.clear(c); err != nil {
 				return err
 			}

@@ -114,7 +114,11 @@ func (o *OverTime) keepHistory() error {
 	var slots []state.Slot
 	var kinds []vector.RowKind
 	change := func(part int, row int32, kind vector.RowKind) {
-		rows, number = append(rows, row), append(number, r.places[part]+int64(row-w.first[part]))
+		place := r.places[part] + int64(row-w.first[part])
+		if row < w.first[part] {
+			place -= int64(w.gap(part))
+		}
+		rows, number = append(rows, row), append(number, place)
 		slots, kinds = append(slots, r.history[part]), append(kinds, kind)
 	}
 	for part := range w.ends {
@@ -151,6 +155,14 @@ func (o *OverTime) needed(part int) int32 {
 	}
 	for i := range o.spec.Calls {
 		call := &o.spec.Calls[i]
+		if o.calls.slides && call.slides() {
+			if last > w.first[part] {
+				need = min(need, o.calls.bounds[o.calls.frameOf[i]].lo[last-1])
+			} else if w.gap(part) > 0 {
+				need = from
+			}
+			continue
+		}
 		if k := o.calls.carry[i]; k >= 0 {
 			need = min(need, o.calls.carries[k].next[part])
 			continue

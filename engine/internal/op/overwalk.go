@@ -12,11 +12,14 @@ type overWalk struct {
 	// first[p] to last[p].
 	ends        partEnds
 	first, last []int32
-	cols        []*vector.Vector // the columns that order and calls read
-	order       []int            // of cols, the columns of the order
-	keys        []SortKey
-	peer        []bool // equal in the order to the row before, in its partition
-	arrival     bool   // no row has peers: the order is that in which rows came
+	// gaps is how many rows before first[p] are left out, behind those that leave frames;
+	// nil: none are.
+	gaps    []int32
+	cols    []*vector.Vector // the columns that order and calls read
+	order   []int            // of cols, the columns of the order
+	keys    []SortKey
+	peer    []bool // equal in the order to the row before, in its partition
+	arrival bool   // no row has peers: the order is that in which rows came
 }
 
 // rows is the number of rows.
@@ -25,6 +28,15 @@ func (w *overWalk) rows() int {
 		return 0
 	}
 	return w.ends[len(w.ends)-1]
+}
+
+// gap is the number of rows of a partition that are left out before the first row that
+// is wanted.
+func (w *overWalk) gap(p int) int32 {
+	if w.gaps == nil {
+		return 0
+	}
+	return w.gaps[p]
 }
 
 // wanted is the number of rows of which values are wanted.
@@ -39,6 +51,9 @@ func (w *overWalk) wanted() int {
 func (w *overWalk) reset() {
 	releaseAll(w.cols)
 	w.cols, w.ends, w.first, w.last = w.cols[:0], w.ends[:0], w.first[:0], w.last[:0]
+	if w.gaps != nil {
+		w.gaps = w.gaps[:0]
+	}
 }
 
 // findPeers fills peer.
@@ -91,7 +106,7 @@ func (b *overBounds) find(w *overWalk) {
 	b.lo, b.hi = resize(b.lo, n), resize(b.hi, n)
 	for p := range w.ends {
 		from, to := int32(w.ends.from(p)), int32(w.ends[p])
-		b.starts(w, from, to)
+		b.starts(w, p, from, to)
 		b.finishes(w, from, to)
 		for i := from; i < to; i++ {
 			b.hi[i] = max(b.hi[i], b.lo[i])
@@ -99,8 +114,8 @@ func (b *overBounds) find(w *overWalk) {
 	}
 }
 
-// starts fills lo of a partition.
-func (b *overBounds) starts(w *overWalk, from, to int32) {
+// starts fills lo of partition p.
+func (b *overBounds) starts(w *overWalk, p int, from, to int32) {
 	lo, s := b.lo[from:to], b.frame.Start
 	switch {
 	case s.Kind == UnboundedPreceding:
@@ -109,6 +124,13 @@ func (b *overBounds) starts(w *overWalk, from, to int32) {
 		}
 	case b.frame.Rows:
 		shift := s.rows()
+		if gap := int64(w.gap(p)); gap > 0 { // frames begin with rows that leave them, or behind
+			before := int64(w.first[p] - from)
+			for i := range lo {
+				lo[i] = from + int32(min(max(int64(i)+gap+shift, 0), before))
+			}
+			return
+		}
 		for i := range lo {
 			lo[i] = from + int32(min(max(int64(i)+shift, 0), int64(len(lo))))
 		}

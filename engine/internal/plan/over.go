@@ -277,6 +277,11 @@ func (n *Over) derive(t *Traits) {
 		k.Ordered = k.Ordered || in.Mode.InsertOnly()
 		t.Keys = append(t.Keys, k)
 	}
+	for i, c := range n.Calls {
+		if c.Function == OverRowNumber && n.Strategy == OverTime {
+			t.Keys = append(t.Keys, Key{Columns: append(union(n.Partition), n.Width()+i), Ordered: true})
+		}
+	}
 	t.Keys = smallest(t.Keys)
 }
 

@@ -142,7 +142,7 @@ func (n *Rank) place() []int {
 // eventTime asks for watermarks where rows may have to wait for them; whether they do is
 // known when the conditions on the number have been found.
 func (n *Rank) eventTime(int) (watermarks, lateness bool) {
-	maybe := n.Function == RowNumber && n.Time == sqltype.Rowtime && !n.Order[0].Desc
+	maybe := n.Time == sqltype.Rowtime && !n.Order[0].Desc
 	if w, ok := n.window(); ok {
 		maybe = w.Attr == sqltype.Rowtime
 	}
@@ -169,7 +169,25 @@ func (n *Rank) pushDown(conds []expr.Expr) Node {
 		return nothing(n)
 	}
 	n.Input = pushDown(n.Input, below)
+	if n.running() {
+		return filtered(n.overTime(), above)
+	}
 	return filtered(n, above)
+}
+
+// running reports whether all rows are numbered as time goes on: that is done once for each.
+func (n *Rank) running() bool {
+	return n.Number && !n.bounded() && n.From <= 1 && n.Time == sqltype.Rowtime && !n.Order[0].Desc && !n.windowed()
+}
+
+// overTime is n as an Over.
+func (n *Rank) overTime() *Over {
+	number := map[RankFunction]OverFunction{RowNumber: OverRowNumber, RankWithGaps: OverRank, DenseRank: OverDenseRank}[n.Function]
+	call := OverCall{Function: number, N: -1, T: n.schema[n.Width()].Type, At: n.at}
+	return &Over{
+		unary: n.unary, Partition: n.Partition, Order: n.Order, Calls: []OverCall{call},
+		Time: n.Time, Watermark: n.Watermark, EmitUpdateBefore: true,
+	}
 }
 
 // bound takes over a comparison of the number with a constant, or with a column of the
