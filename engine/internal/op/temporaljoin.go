@@ -113,7 +113,7 @@ func (j *TemporalJoin) addProbes(b *vector.Batch) error {
 	plain := b.Project(upTo(len(j.spec.Left.Types)))
 	if len(j.lost) > 0 {
 		defer plain.Release()
-		if err := j.refuse(plain); err != nil || len(j.rows) == 0 {
+		if err := refuseLate(j.rt, exec.Late, plain, j.late[0].Column(), j.lost, nil, nil); err != nil || len(j.rows) == 0 {
 			return err
 		}
 		plain, at = plain.Take(j.rt.Pool, j.rows), gather(nil, at, j.rows)
@@ -165,20 +165,6 @@ func (j *TemporalJoin) part(b *vector.Batch, at []int64) {
 		j.overdue = j.overdue || t <= int64(j.low.Value())
 		j.rows = append(j.rows, int32(i))
 	}
-}
-
-// refuse counts the rows j.lost of the left and hands them on.
-func (j *TemporalJoin) refuse(b *vector.Batch) error {
-	late := b.Take(j.rt.Pool, j.lost)
-	defer late.Release()
-	removals := int64(0)
-	for _, k := range late.Kinds() {
-		if !k.Adds() {
-			removals++
-		}
-	}
-	j.rt.Late(int64(late.Len()), removals)
-	return j.rt.Side(exec.Late).Emit(late)
 }
 
 // addVersions keeps the versions of the right until the time from which they hold.

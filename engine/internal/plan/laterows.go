@@ -77,6 +77,9 @@ func (b *binder) routeLateRows(roots []Node) error {
 			return nil
 		}
 		for port, in := range n.Inputs() {
+			if _, is := n.(*TemporalJoin); is && port == 1 {
+				continue // versions that are late hold from then on
+			}
 			if _, lateness := r.eventTime(port); !lateness {
 				continue
 			}

@@ -222,13 +222,14 @@ func (n *TemporalJoin) prune(need []int) Node {
 			*side = append(*side, c)
 		}
 	}
-	left, right = union(left), union(right)
+	left, right = union(left, n.Late[0].reads()), union(right)
 	have := slices.Clone(left)
 	for _, c := range right {
 		have = append(have, c+at)
 	}
 	out := *n
 	out.traits = Traits{}
+	out.Late[0] = n.Late[0].moved(left)
 	out.Left, out.Right = exactly(n.Left, left), exactly(n.Right, right)
 	out.LeftKeys, out.RightKeys, out.Key = positions(n.LeftKeys, left), positions(n.RightKeys, right), positions(n.Key, right)
 	out.Time, out.Version = slices.Index(left, n.Time), slices.Index(right, n.Version)
