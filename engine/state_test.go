@@ -476,6 +476,7 @@ func TestScriptsAgain(t *testing.T) {
 	k := keep(t)
 	const script = `CREATE DATABASE shop; USE shop;
 		CREATE TABLE here (a BIGINT) WITH ('connector' = 'print');
+		CREATE FUNCTION count_char AS 'count_char' LANGUAGE WASM USING FILE '../plugins/textstats/textstats.wasm';
 		CREATE VIEW twice AS SELECT a * 2 AS b FROM (VALUES (1)) AS t(a)`
 	k.run(script)
 	fails := func(what, sql, want string) {

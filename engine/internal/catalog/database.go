@@ -17,6 +17,10 @@ func (c *Catalog) Persist(l *Log, text func(Object) string) {
 	defer c.mu.Unlock()
 	c.log, c.text = l, text
 	c.restored = map[string]bool{}
+	for _, f := range c.functions {
+		// Those written in Go are registered, and not made by a statement.
+		c.restored[restoredObject(f)] = !slices.ContainsFunc(f.Overloads, func(o *Overload) bool { return o.Wasm == nil })
+	}
 	for name, databases := range c.catalogs {
 		c.restored[restoredCatalog(name)] = true
 		for database, objects := range databases {

@@ -152,6 +152,9 @@ func (s *Session) CreateFunction(f *Function, name parse.Name, on OnExisting, wh
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.functions[f.ID.key()]
+	if on == Fail && old != nil && c.restored[restoredObject(old)] && c.includes(old, f) {
+		return nil
+	}
 	made, err := merge(old, f, name, on, whole)
 	if err != nil || made == old {
 		return err
@@ -161,6 +164,20 @@ func (s *Session) CreateFunction(f *Function, name parse.Name, on OnExisting, wh
 	}
 	c.functions[f.ID.key()] = made
 	return nil
+}
+
+// includes reports whether old has all overloads of f, made by the same statements.
+func (c *Catalog) includes(old, f *Function) bool {
+	if old.Temporal != nil || f.Temporal != nil {
+		return c.text(old) == c.text(f)
+	}
+	for _, o := range f.Overloads {
+		at := old.find(o)
+		if at < 0 || c.text(old.with(old.Overloads[at:at+1])) != c.text(f.with([]*Overload{o})) {
+			return false
+		}
+	}
+	return true
 }
 
 // merge is what a name stands for when f is created where old is, which may be nil.
