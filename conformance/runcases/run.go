@@ -324,7 +324,7 @@ func (c *Case) tables() ([]scenario.Table, error) {
 // holds in each phase the rows of that phase.
 func (c *Case) asks(t Table) bool {
 	asked := regexp.MustCompile("(?i)JOIN\\s+`?" + regexp.QuoteMeta(t.Name) + "`?\\s+FOR\\s+SYSTEM_TIME")
-	return c.Family == "lookup_join" && slices.ContainsFunc(c.SQL, asked.MatchString)
+	return (c.Family == "lookup_join" || slices.Contains(c.Tags, "lookup_join")) && slices.ContainsFunc(c.SQL, asked.MatchString)
 }
 
 func parseMode(text string) (sqltype.ChangelogMode, error) {
