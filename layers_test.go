@@ -39,7 +39,7 @@ var layers = map[string][]string{
 	"engine/internal/parse":         {"engine/errs"},
 	"engine/internal/expr":          {"engine/internal/function", "engine/sqltype", "vector", "vector/kernel", "vector/rowkey", "engine/errs"},
 	"engine/internal/catalog":       {"engine/function", "udf", "engine/internal/parse", "engine/internal/expr", "engine/internal/function", "engine/sqltype", "engine/connector", "engine/errs"},
-	"engine/internal/plan":          {"abi", "udf", "engine/internal/parse", "engine/internal/catalog", "engine/internal/expr", "engine/internal/window", "engine/internal/function", "engine/connector", "engine/sqltype", "engine/errs", "vector"},
+	"engine/internal/plan":          {"abi", "udf", "engine/internal/parse", "engine/internal/catalog", "engine/internal/expr", "engine/internal/window", "engine/internal/function", "engine/connector", "engine/sqltype", "engine/errs", "vector", "vector/kernel"},
 	"engine/internal/window":        {},
 	"engine/internal/state":         {"vector", "vector/rowkey", "engine/errs"},
 	"engine/internal/exec":          {"engine/internal/function", "engine/internal/state", "engine/connector", "vector", "vector/rowkey", "engine/sqltype", "engine/errs"},

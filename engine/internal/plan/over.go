@@ -47,6 +47,17 @@ type FrameBound struct {
 	Text  string // as it was written
 }
 
+// Unbounded, Preceding and Current say what kind of bound it is; else it follows the row.
+func (b FrameBound) Unbounded() bool {
+	return b.Kind == parse.UnboundedPreceding || b.Kind == parse.UnboundedFollowing
+}
+
+// Preceding reports whether the bound is before the row by a distance.
+func (b FrameBound) Preceding() bool { return b.Kind == parse.Preceding }
+
+// Current reports whether the bound is the row, with its equals in a RANGE.
+func (b FrameBound) Current() bool { return b.Kind == parse.CurrentRow }
+
 func (b FrameBound) String() string {
 	if b.Kind == parse.Preceding || b.Kind == parse.Following {
 		return b.Text + " " + b.Kind.String()

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/weirdb/weir/engine/internal/expr"
-	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/internal/plan"
 	"github.com/weirdb/weir/engine/sqltype"
 )
@@ -105,7 +104,7 @@ func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
 		return in
 	}
 	byRows := !slices.ContainsFunc(n.Calls, func(c plan.OverCall) bool {
-		return c.Function > plan.OverNthValue || !c.Frame.Rows || c.Frame.Start.Kind == parse.UnboundedPreceding
+		return c.Function > plan.OverNthValue || !c.Frame.Rows || c.Frame.Start.Unbounded()
 	})
 	types := n.Schema().Project(n.Partition).Types()
 	kept := in
@@ -166,19 +165,19 @@ func (p *overPartition) frame(f plan.Frame, i int) (out []Row) {
 // within reports whether row j is not before a bound of row i, as side is 1, or not behind
 // it, as side is -1.
 func (p *overPartition) within(rows bool, b plan.FrameBound, j, i, side int) bool {
-	if b.Kind == parse.UnboundedPreceding || b.Kind == parse.UnboundedFollowing {
+	if b.Unbounded() {
 		return true
 	}
 	sign := int64(1)
-	if b.Kind == parse.Preceding {
+	if b.Preceding() {
 		sign = -1
 	}
 	switch {
-	case rows && b.Kind == parse.CurrentRow:
+	case rows && b.Current():
 		return (j-i)*side >= 0
 	case rows:
 		return (int64(j-i)-sign*b.Rows)*int64(side) >= 0
-	case b.Kind == parse.CurrentRow:
+	case b.Current():
 		return p.compare(j, i)*side >= 0
 	}
 	key := p.order[0]
