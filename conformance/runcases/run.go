@@ -89,6 +89,9 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 // gaps are cases whose changelogs differ from the origin's, with the reason. What they
 // come to is the same, and compared at other settings.
 var gaps = map[string]string{
+	"nexmark-q102": "before the first bid the subquery divides 0 by 0: an error here, as whole numbers divided by 0 are, and NULL in the origin",
+	"rw-proctime-join-later-changes-do-not-update": "without an equality a lookup would ask for the whole table at each batch: it is refused, with FULL as the way out",
+
 	"window-aggregate-session-event-time-two-phase": "the origin corrects a session before it is over, row by row; here it is emitted once",
 
 	"over-aggregate-non-time-range-unbounded-sum-retract-mode-sink-primary-key":                            netted,

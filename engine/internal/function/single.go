@@ -12,7 +12,7 @@ const Single = "SINGLE VALUE"
 
 func single() *Scalar {
 	return &Scalar{
-		Name: Single, Doc: "the value of the only row of a subquery", Signatures: []string{"(value, rows)"},
+		Name: Single, Doc: "the value of the only row of a subquery", Signatures: []string{"(value, INT)"},
 		Deterministic: true, NullCall: true, Infer: inferSingle, Bind: bindSingle,
 	}
 }
