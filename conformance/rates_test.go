@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/weirdb/weir/conformance/rows"
 	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/udf"
 )
 
 const ratesDir = "conformance/testdata/rates/"
@@ -38,10 +40,11 @@ func TestRatesTour(t *testing.T) {
 		}
 	}
 	want := [][]string{first, weeksByHand(t, booked), ratesByHand(t, "2026-09-15 12:00:00", "CHF", "EUR", "USD"), all}
+	modules := udf.Config{CacheDir: filepath.Join(t.TempDir(), "modules")}
 	for _, size := range []int{1, 7, 8192} {
 		for _, parallelism := range []int{1, 2} {
 			t.Run(fmt.Sprintf("batch=%d, parallel=%d", size, parallelism), func(t *testing.T) {
-				got := resultsOf(t, parallelism, fmt.Sprintf("SET 'exec.batch-size' = '%d';\n%s\nSELECT * FROM booked ORDER BY order_time;", size, text))
+				got := resultsOf(t, engine.Config{Parallelism: parallelism, UDF: modules}, fmt.Sprintf("SET 'exec.batch-size' = '%d';\n%s\nSELECT * FROM booked ORDER BY order_time;", size, text))
 				if len(got) != len(want) {
 					t.Fatalf("%d results, want %d", len(got), len(want))
 				}
@@ -55,12 +58,46 @@ func TestRatesTour(t *testing.T) {
 	}
 }
 
+// TestRatesAreWaitedFor asks a query over files that grow why it has no row: the order of
+// the last day may still get a rate of that day.
+func TestRatesAreWaitedFor(t *testing.T) {
+	t.Chdir("..")
+	text, err := os.ReadFile(ratesDir + "waiting.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	e, err := engine.Open(ctx, engine.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	var got string
+	err = e.ExecuteScript(ctx, string(text), func(q *engine.Query) error {
+		if q.Job() == "" {
+			return nil
+		}
+		if err := q.Sync(ctx); err != nil {
+			return err
+		}
+		got = q.Explain()
+		return q.Stop(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `no rows in Collect: TemporalJoin has taken in 373 rows and waits for event time to go on: Scan rates, split "conformance/testdata/rates/rates.csv", at 2026-09-28 23:59:59.999`
+	if !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwhich has not\n%s", got, want)
+	}
+}
+
 // resultsOf gives the rows of each query of a script in the order in which they came;
 // none may be taken back.
-func resultsOf(t *testing.T, parallelism int, script string) [][]string {
+func resultsOf(t *testing.T, config engine.Config, script string) [][]string {
 	t.Helper()
 	ctx := t.Context()
-	e, err := engine.Open(ctx, engine.Config{Parallelism: parallelism})
+	e, err := engine.Open(ctx, config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,8 @@ CREATE TABLE orders (
   'source.monitor-interval' = '1 s'
 );
 
+-- The orders of the last day.
 SELECT o.id, o.amount * r.rate AS yen
 FROM orders AS o
-JOIN rates FOR SYSTEM_TIME AS OF o.order_time AS r ON o.currency = r.currency;
+JOIN rates FOR SYSTEM_TIME AS OF o.order_time AS r ON o.currency = r.currency
+WHERE o.order_time >= TIMESTAMP '2026-09-29 00:00:00';
