@@ -63,8 +63,10 @@ var queries = []query{
 	{name: "over updates", sql: "SELECT id, k, SUM(v) OVER (PARTITION BY k ORDER BY id) AS total FROM accounts"},
 	{name: "interval join", sql: "SELECT e.id, c.id AS click, e.v, c.w FROM events AS e JOIN clicks AS c ON e.k = c.k AND c.ts BETWEEN e.ts - INTERVAL '1' SECOND AND e.ts + INTERVAL '2' SECOND", waits: true},
 	{name: "outer interval join", sql: "SELECT e.id, c.id AS click, e.v, c.w FROM events AS e FULL JOIN clicks AS c ON e.k = c.k AND c.ts BETWEEN e.ts AND e.ts + INTERVAL '1' SECOND", waits: true},
-	{name: "temporal join", sql: "SELECT e.id, e.v, c.w FROM events AS e LEFT JOIN versions FOR SYSTEM_TIME AS OF e.ts AS c ON e.k = c.k", waits: true,
-		view: "versions AS SELECT k, w, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS place FROM clicks) WHERE place = 1"},
+	{
+		name: "temporal join", sql: "SELECT e.id, e.v, c.w FROM events AS e LEFT JOIN versions FOR SYSTEM_TIME AS OF e.ts AS c ON e.k = c.k", waits: true,
+		view: "versions AS SELECT k, w, ts FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) AS place FROM clicks) WHERE place = 1",
+	},
 }
 
 // columns are those of the tables, as CREATE TABLE has them.

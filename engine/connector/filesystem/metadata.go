@@ -116,7 +116,6 @@ func (t *teller) look(path string) {
 	if err == nil {
 		t.info = info
 	}
-
 }
 
 // Read adds the columns.

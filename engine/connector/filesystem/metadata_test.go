@@ -28,8 +28,11 @@ func TestMetadata(t *testing.T) {
 	}
 	c := filesystem.New(csv.Format{})
 	decl := connectortest.Table(sqltype.Schema{
-		{Name: "name", Type: sqltype.StringType}, {Name: "k", Type: sqltype.IntType}, {Name: "size", Type: sqltype.BigIntType},
-		{Name: "v", Type: sqltype.StringType}, {Name: "changed", Type: sqltype.TimestampLTZOf(3)},
+		{Name: "name", Type: sqltype.StringType},
+		{Name: "k", Type: sqltype.IntType},
+		{Name: "size", Type: sqltype.BigIntType},
+		{Name: "v", Type: sqltype.StringType},
+		{Name: "changed", Type: sqltype.TimestampLTZOf(3)},
 	}, "path", dir, "format", "csv")
 	decl.Metadata = []connector.MetadataColumn{{Column: 0, Key: "file.name"}, {Column: 2, Key: "file.size"}, {Column: 4, Key: "file.modification-time"}}
 	opt := connectortest.Options(t, decl, c.Options())

@@ -174,8 +174,12 @@ func TestTopNOrders(t *testing.T) {
 	t.Parallel()
 	in := schema("k bigint!", "n bigint", "w bigint!", "s string", "d decimal", "f double", "i int")
 	values := [][]string{
-		{"NULL", "-9223372036854775808", "9223372036854775807", "0", "-1"}, {"-9223372036854775808", "0", "9223372036854775807"},
-		{"NULL", "a", "ab", "abcdefghij", "abcdefghik"}, {"NULL", "-5", "7", "0"}, {"NULL", "0.5", "-0.5", "1e300"}, {"NULL", "1", "2"},
+		{"NULL", "-9223372036854775808", "9223372036854775807", "0", "-1"},
+		{"-9223372036854775808", "0", "9223372036854775807"},
+		{"NULL", "a", "ab", "abcdefghij", "abcdefghik"},
+		{"NULL", "-5", "7", "0"},
+		{"NULL", "0.5", "-0.5", "1e300"},
+		{"NULL", "1", "2"},
 	}
 	for c := 1; c < len(in); c++ {
 		for mode := range 8 {

@@ -40,8 +40,14 @@ func TestForgetPartitions(t *testing.T) {
 
 	spec.Number = true
 	numbered := [][]string{
-		{"+I 1 5 2", "+I 1 7 1", "+I 2 5 1", "+I 3 9 1"}, {"-U 2 5 1", "+U 2 6 1", "+I 2 5 2"}, nil, {"+I 3 1 1"},
-		{"-U 1 7 1", "-U 1 5 2", "+U 1 8 1", "+U 1 7 2"}, nil, {"+I 2 1 1"}, {"+I 1 2 1"},
+		{"+I 1 5 2", "+I 1 7 1", "+I 2 5 1", "+I 3 9 1"},
+		{"-U 2 5 1", "+U 2 6 1", "+I 2 5 2"},
+		nil,
+		{"+I 3 1 1"},
+		{"-U 1 7 1", "-U 1 5 2", "+U 1 8 1", "+U 1 7 2"},
+		nil,
+		{"+I 2 1 1"},
+		{"+I 1 2 1"},
 	}
 	want(t, keyValueCase(func() exec.Operator { return newRank(spec) }, events), numbered...)
 	want(t, keyValueCase(func() exec.Operator { return op.NewRank(spec) }, events), numbered...)

@@ -30,7 +30,7 @@ type temporalPairs struct {
 	// Of the rows that are chosen:
 	keptRows   []state.Slot
 	followRows []int32
-	pass    []int32
+	pass       []int32
 }
 
 // temporalColumn is a column of a pair: column col of a side.

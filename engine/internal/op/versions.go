@@ -31,8 +31,8 @@ type versions struct {
 	before []int32 // of each version the one of its key before it, or a constant below
 	last   slotIndex
 	some   vector.Bitmap // by slot: versions of the key follow
-	held   []int32 // versions that hold at some time, in order
-	lost   int     // versions that never do
+	held   []int32       // versions that hold at some time, in order
+	lost   int           // versions that never do
 	stored []state.Slot
 	gone   []state.Slot
 }
