@@ -37,10 +37,10 @@ func temporalSpec(updating, outer bool, residual bool) op.TemporalJoinSpec {
 
 // version is a change of the right.
 type version struct {
-	key, v      string
-	at, from    int64
-	deleted     bool
-	nullAt, old bool
+	key, v   string
+	at, from int64
+	deleted  bool
+	old      bool
 }
 
 // probe is a row of the left.

@@ -446,9 +446,6 @@ func (n *LookupJoin) cacheText() string {
 	return "none"
 }
 
-// pair has the columns of the input and of the table's rows.
-func (n *LookupJoin) pair() sqltype.Schema { return slices.Concat(n.Input.Schema(), n.table) }
-
 // details are what EXPLAIN shows.
 func (n *LookupJoin) details(add func(name string, values ...string)) {
 	keys := make([]string, len(n.Keys))

@@ -164,11 +164,12 @@ func (b *binder) functionJoin(left Node, ls *scope, j *parse.Join, call *parse.T
 	if err != nil {
 		return nil, nil, err
 	}
-	right, rs, v, err := b.temporalVersions(f, temporalPlaces{table: call.At, time: call.At})
+	right, _, v, err := b.temporalVersions(f, temporalPlaces{table: call.At, time: call.At})
 	if err != nil {
 		return nil, nil, err
 	}
-	if right, rs, err = b.named(right, tableRef{name: f.ID.Object, pos: call.At}, call.Alias); err != nil {
+	right, rs, err := b.named(right, tableRef{name: f.ID.Object, pos: call.At}, call.Alias)
+	if err != nil {
 		return nil, nil, err
 	}
 	return b.joinVersions(j, temporalSide{left, ls, time, arg.Pos()}, right, rs, v)
