@@ -128,7 +128,7 @@ func TestTemporalFunctionIsKept(t *testing.T) {
 		if _, err := run(e, "CREATE TEMPORAL TABLE FUNCTION IF NOT EXISTS Rates AS TABLE history TIME at KEY (currency)"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := run(e, "CREATE TEMPORAL TABLE FUNCTION Rates AS TABLE history TIME at KEY (currency)"); errs.CodeOf(err) != errs.Exists {
+		if _, err := run(e, "CREATE TEMPORAL TABLE FUNCTION Rates AS TABLE history TIME at KEY (rate)"); errs.CodeOf(err) != errs.Exists {
 			t.Fatal(err)
 		}
 		if err := e.Close(); err != nil {
