@@ -299,17 +299,17 @@ func TestAggregateViews(t *testing.T) {
 	}
 	long := strings.Repeat("z", 500)
 	for _, room := range []uint32{0, 4, 4096} {
-		at := load([]string{"", "x"}, room)
+		at := load([]string{"", ",x"}, room)
 		c := &call{in: []values{{str, []any{"a", "b", nil, long, "c"}, false}}, rows: 5, groups: 2, group: []uint32{0, 1, 0, 1, 0}, state: at}
 		g.prepare(c)
 		if s := g.run("str_agg.update", c); s != abi.OK {
 			t.Fatalf("status %d", s)
 		}
 		states := save(at, 2)
-		if want := []string{"a,c", "x,b," + long}; !reflect.DeepEqual(states, want) {
+		if want := []string{",a,c", ",x,b," + long}; !reflect.DeepEqual(states, want) {
 			t.Errorf("room %d: %q", room, states)
 		}
-		at, other := load(append(states, ""), room), load([]string{"m", "", "n"}, 0)
+		at, other := load(append(states, ""), room), load([]string{",m", "", ",n"}, 0)
 		c = &call{rows: 3, groups: 3, group: []uint32{0, 1, 0}, state: at, other: other}
 		g.prepare(c)
 		if s := g.run("str_agg.merge", c); s != abi.OK {
