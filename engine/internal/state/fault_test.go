@@ -273,6 +273,9 @@ func TestErrorAtEveryStep(t *testing.T) {
 				left.Store(int64(step))
 				err = j.commit(2, part)
 				never := left.Swap(-1) >= 0
+				if err != nil && j.db.Stats().PendingBytes == 0 {
+					failed <- <-failed // it gave up, and says so in a moment
+				}
 				select {
 				case told := <-failed:
 					gaveUp++
