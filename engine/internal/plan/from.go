@@ -55,7 +55,12 @@ func (b *binder) from(t parse.TableExpr) (Node, *scope, error) {
 
 // tableFunction refuses table functions by name.
 func (b *binder) tableFunction(t *parse.TableFunction) error {
-	return unsupported(t.At, "the table function %s is", t.Call.Name)
+	err := unsupported(t.At, "the table function %s is", t.Call.Name)
+	known := []string{"TUMBLE", "HOP", "CUMULATE", "SESSION", "UNNEST", "SNAPSHOT", "TO_CHANGELOG", "FROM_CHANGELOG"}
+	if hint := errs.DidYouMean(strings.ToUpper(t.Call.Name.String()), known); hint != "" {
+		return err.WithHint("%s", hint)
+	}
+	return err
 }
 
 // named gives a node in FROM its alias and column names.
