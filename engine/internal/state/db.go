@@ -32,6 +32,8 @@ type DB struct {
 	pebble *pebble.DB
 	writer sstable.WriterOptions // of tables to be ingested
 
+	compactions *compactions
+
 	opened atomic.Bool
 	failed atomic.Pointer[error]
 	dead   chan struct{} // closed once failed is set
@@ -56,7 +58,7 @@ type DB struct {
 
 // OpenDB opens the database of a directory, which it makes if there is none.
 func OpenDB(dir string, opt DBOptions) (*DB, error) {
-	d := &DB{dir: dir, fs: opt.FS, opt: opt.withDefaults(), operators: map[string]*operator{}, dirty: map[metaItem]bool{}, dead: make(chan struct{})}
+	d := &DB{dir: dir, fs: opt.FS, opt: opt.withDefaults(), operators: map[string]*operator{}, dirty: map[metaItem]bool{}, dead: make(chan struct{}), compactions: newCompactions()}
 	if d.fs == nil {
 		d.fs = DiskFS()
 	}
@@ -112,6 +114,9 @@ func (d *DB) open() error {
 	}
 	if err != nil {
 		return errors.Join(err, d.pebble.Close())
+	}
+	if !d.opt.ReadOnly {
+		d.compactions.begin()
 	}
 	return nil
 }

@@ -72,6 +72,7 @@ func (d *DB) options() *pebble.Options {
 		},
 	}
 	o.Experimental.ReadSamplingMultiplier = -1
+	o.Experimental.CompactionScheduler = d.compactions
 	for i := range o.TargetFileSizes {
 		o.TargetFileSizes[i] = min(int64(16<<20)<<max(i-1, 0), 64<<20)
 	}

@@ -15,19 +15,25 @@ func (t *Slices) All(at int64, slots []Slot) (*Values, []Slot, error) {
 	if v == nil {
 		return nil, nil, err
 	}
+	slots, err = v.All(slots)
+	return v, slots, err
+}
+
+// All brings every entry into memory and appends its slot, as Slices.All does.
+func (v *Values) All(slots []Slot) ([]Slot, error) {
 	if err := v.loadElsewhere(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if v.evict != nil {
 		v.index.each(func(s Slot) { slots = append(slots, s) })
 		v.evict.pin(slots)
-		return v, slots, nil
+		return slots, nil
 	}
 	slots = v.appendSlots(slots)
 	if v.budget {
 		v.disk.touch(slots)
 	}
-	return v, slots, nil
+	return slots, nil
 }
 
 // appendSlots appends the slots of all entries in memory, in their order. That of the

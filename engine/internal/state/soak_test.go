@@ -65,37 +65,3 @@ func TestSlicesStaySmall(t *testing.T) {
 	}
 	j.ok(j.db.Close())
 }
-
-// A large state is there at once after a kill. With WEIR_SOAK it has a gigabyte.
-func TestOpenAfterKill(t *testing.T) {
-	n, rounds := int64(20_000), 3
-	if os.Getenv("WEIR_SOAK") != "" {
-		n, rounds = 500_000, 24
-	}
-	dir := t.TempDir()
-	j := openBenchJob(t, dir, 1)
-	for i := range rounds {
-		j.touch(int64(i)*n, n)
-		j.commit(j.copy())
-	}
-	// The kill: what is on disk now, while the other is still at work.
-	killed := t.TempDir()
-	j.ok(copyFiles(dir, killed))
-	start := time.Now()
-	again := openBenchJob(t, killed, 0)
-	took := time.Since(start)
-	if got, want := again.store.Keys(), int64(rounds)*n; got != want {
-		t.Errorf("%d keys, want %d", got, want)
-	}
-	t.Logf("%d MB opened in %v", diskSize(t, killed)>>20, took)
-	j.ok(again.db.Close())
-	j.ok(j.db.Close())
-}
-
-// copyFiles copies a folder.
-func copyFiles(from, to string) error {
-	if err := os.RemoveAll(to); err != nil {
-		return err
-	}
-	return os.CopyFS(to, os.DirFS(from))
-}

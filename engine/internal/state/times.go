@@ -2,7 +2,9 @@ package state
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"slices"
 
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
@@ -203,6 +205,25 @@ func (t *Times) forget(at int64, p int32) {
 	t.keys.compact(t.refs)
 	t.free = append(t.free, p)
 	t.count--
+}
+
+// Each visits the pairs, earliest first, and leaves them where they are. The key is lent
+// until visit returns, which must not change the set.
+func (t *Times) Each(visit func(at int64, key []byte) error) error {
+	if t.err != nil {
+		return t.err
+	}
+	moments := slices.Clone(t.heap)
+	slices.SortFunc(moments, func(a, b int32) int { return cmp.Compare(t.moments[a].at, t.moments[b].at) })
+	for _, i := range moments {
+		m := &t.moments[i]
+		for p := m.first; p != 0; p = t.next[p] {
+			if err := visit(m.at, t.keys.get(t.refs[p])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Next is the earliest time in the set.
