@@ -15,6 +15,9 @@ func (f *fragment) tables() {
 			f.systemTime(i)
 		}
 		if sec == inFrom || sec == inAsOf {
+			if unknownFactors[f.word(i)] && f.unknownFactor(i) {
+				return
+			}
 			f.aliasColumns(i)
 		}
 		if sec != inFrom || f.taken(i) {
@@ -58,12 +61,29 @@ func (f *fragment) namedTable(i int) {
 		f.tableFunction(i, i, f.closer(next), false)
 		return
 	}
-	for k := next; k < next+3; k++ {
-		if unknownFactors[f.word(k)] && f.word(k+1) == "(" {
-			f.failAt(k, errs.Unsupported, "%s is not supported", f.word(k))
-			return
-		}
+}
+
+// unknownFactor refuses such a form when it begins at token i, behind a table.
+func (f *fragment) unknownFactor(i int) bool {
+	if !f.endsOperand(i-1) && f.kind(i-1) != tokHint || f.word(i-1) == "AS" || f.word(i-1) == "." {
+		return false
 	}
+	open := i + 1
+	for open < i+3 && f.kind(open) == tokWord { // as INCLUDE NULLS
+		open++
+	}
+	if f.word(open) != "(" {
+		return false // it is an alias
+	}
+	hints := map[string]string{
+		"MATCH_RECOGNIZE": "LAG and LEAD .. OVER (PARTITION BY .. ORDER BY ..) show the rows before and after a row",
+		"PIVOT":           "write an aggregate for each value: SUM(v) FILTER (WHERE k = 'a') AS a, .. and GROUP BY",
+		"UNPIVOT":         "write a query for each column: SELECT 'a' AS k, a AS v FROM t UNION ALL SELECT 'b', b FROM t",
+		"TABLESAMPLE":     "write WHERE MOD(id, 10) = 0 for a tenth of the rows",
+	}
+	w := f.word(i)
+	f.failAt(i, errs.Unsupported, "%s is not supported", w).WithHint("%s", hints[w])
+	return true
 }
 
 // nameEnd is the last token of the dotted name that begins at i.
