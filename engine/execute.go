@@ -87,7 +87,7 @@ func (e *Engine) createTable(ctx context.Context, stmt *parse.CreateTable) (*Que
 
 // start plans a statement and runs it.
 func (e *Engine) start(ctx context.Context, statement string, stmt sqlText) (*Query, error) {
-	p, err := plan.Build(ctx, stmt, e.session, plan.Options{})
+	p, err := plan.Build(ctx, stmt, e.session, plan.Options{Kept: e.kept})
 	if err != nil {
 		return nil, err
 	}

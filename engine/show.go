@@ -267,7 +267,7 @@ func (e *Engine) Explain(ctx context.Context, sql string, f ExplainFormat) (stri
 }
 
 func (e *Engine) planText(ctx context.Context, stmt sqlText, f ExplainFormat) (string, error) {
-	p, err := plan.Build(ctx, stmt, e.session, plan.Options{})
+	p, err := plan.Build(ctx, stmt, e.session, plan.Options{Kept: e.kept})
 	if err != nil {
 		return "", err
 	}

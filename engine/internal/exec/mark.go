@@ -23,4 +23,6 @@ type Mark struct {
 	// Suspended goes with Last: the job will go on from this checkpoint, so sinks
 	// prepare it like any other. Otherwise the last one is connector.Final.
 	Suspended bool
+	// Questions are asked when the epoch's results have left the operators.
+	Questions []*Question
 }

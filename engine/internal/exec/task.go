@@ -215,6 +215,9 @@ func (t *Task) mark(m Mark) error {
 			}
 		}
 	}
+	if err := t.answer(m.Questions); err != nil {
+		return err
+	}
 	for _, x := range t.exchanges {
 		if err := x.mark(m); err != nil {
 			return err

@@ -44,6 +44,7 @@ type coordinator struct {
 	passed   map[uint64]int
 	complete uint64 // the last epoch that every task has passed
 	syncs    []*syncing
+	asks     []*asking
 	stopping bool
 	draining bool // what stops is complete with that
 }
@@ -216,6 +217,9 @@ func (c *coordinator) over(due bool) bool {
 			return true
 		}
 	}
+	if c.asked() {
+		return true
+	}
 	// Where sources take turns, time must not change whose turn it is.
 	return due && !c.turns || c.points.asked()
 }
@@ -234,6 +238,7 @@ func (c *coordinator) end() {
 	m.Last = c.reading == 0 || c.stopping && c.quiet
 	m.Ended = m.Last && c.draining
 	m.Suspended = m.Last && c.reading > 0 && !c.draining && c.points.db != nil
+	c.ask(&m)
 	c.mu.Unlock()
 	c.points.at(&m)
 
@@ -270,6 +275,7 @@ func (c *coordinator) settle() {
 			h(m)
 		}
 		c.visible(m, e)
+		c.answered(m)
 	}
 }
 

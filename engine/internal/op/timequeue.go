@@ -170,40 +170,87 @@ func (q *timeQueue) sort() {
 
 // load takes rows out of the tables that are due up to a time.
 func (q *timeQueue) load(to int64) (*vector.Batch, []int64, error) {
-	p := q.rt.Pool
-	cols := make([]*vector.ColumnBuilder, len(q.layout.Kinds))
-	for i, k := range q.layout.Kinds {
-		cols[i] = vector.NewColumnBuilder(p, k)
-	}
-	var due []int64
-	var bad error
+	d := q.duePairs()
 	err := q.dues.Due(to, func(at int64, key []byte) bool {
-		due = append(due, at)
-		bad = rowkey.Decode(q.layout, key, cols)
-		return bad == nil && len(due) < vector.Target
+		d.add(at, key)
+		return d.err == nil && len(d.due) < vector.Target
 	})
-	if err == nil {
-		err = bad
+	if found := q.resolve(d); err == nil {
+		err = found
 	}
-	vecs := make([]*vector.Vector, len(cols)+1)
-	for i, c := range cols {
-		vecs[i] = c.Finish()
-	}
-	vecs[len(cols)] = vector.Of(p, due...)
-	keys := vector.NewBatch(len(due), vecs, nil)
-	defer keys.Release()
 	if err != nil {
 		return nil, nil, err
 	}
-	q.slots = resize(q.slots, len(due))
-	if err := q.rows.Resolve(q.timed.Encode(keys, upTo(len(vecs))), false, q.slots); err != nil {
-		return nil, nil, err
-	}
-	return q.collect(due)
+	b, at := q.collect(d.due)
+	q.rows.Drop(q.slots)
+	return b, at, nil
 }
 
-// collect takes the rows under q.slots, which are due at the given times.
-func (q *timeQueue) collect(due []int64) (*vector.Batch, []int64, error) {
+// each visits all rows as take would give them out, and leaves them where they are. It is
+// called after flush, between epochs.
+func (q *timeQueue) each(visit func(b *vector.Batch) error) error {
+	d := q.duePairs()
+	part := func() error {
+		if err := q.resolve(d); err != nil {
+			return err
+		}
+		b, _ := q.collect(d.due)
+		defer b.Release()
+		return visit(b)
+	}
+	err := q.dues.Each(func(at int64, key []byte) error {
+		if d.add(at, key); d.err == nil && len(d.due) < vector.Target {
+			return nil
+		}
+		err := part()
+		d = q.duePairs()
+		return err
+	})
+	if last := part(); err == nil {
+		err = last
+	}
+	return err
+}
+
+// duePairs are keys of rows, as columns, with the time at which each is due.
+type duePairs struct {
+	layout rowkey.Layout
+	cols   []*vector.ColumnBuilder
+	due    []int64
+	err    error
+}
+
+func (q *timeQueue) duePairs() *duePairs {
+	d := &duePairs{layout: q.layout, cols: make([]*vector.ColumnBuilder, len(q.layout.Kinds))}
+	for i, k := range q.layout.Kinds {
+		d.cols[i] = vector.NewColumnBuilder(q.rt.Pool, k)
+	}
+	return d
+}
+
+func (d *duePairs) add(at int64, key []byte) {
+	d.due = append(d.due, at)
+	d.err = rowkey.Decode(d.layout, key, d.cols)
+}
+
+// resolve finds where the rows of keys are, in q.slots. It takes over the columns.
+func (q *timeQueue) resolve(d *duePairs) error {
+	vecs := make([]*vector.Vector, len(d.cols)+1)
+	for i, c := range d.cols {
+		vecs[i] = c.Finish()
+	}
+	vecs[len(d.cols)] = vector.Of(q.rt.Pool, d.due...)
+	keys := vector.NewBatch(len(d.due), vecs, nil)
+	defer keys.Release()
+	if d.err != nil {
+		return d.err
+	}
+	q.slots = resize(q.slots, len(d.due))
+	return q.rows.Resolve(q.timed.Encode(keys, upTo(len(vecs))), false, q.slots)
+}
+
+// collect has the rows under q.slots, which are due at the given times.
+func (q *timeQueue) collect(due []int64) (*vector.Batch, []int64) {
 	var cursor state.Cursor
 	q.matches.Reset()
 	q.rows.Match(q.slots, &cursor, math.MaxInt, &q.matches)
@@ -222,8 +269,7 @@ func (q *timeQueue) collect(due []int64) (*vector.Batch, []int64, error) {
 	if n := len(q.kinds); q.updating {
 		cols, kinds = cols[:n], cols[n]
 	}
-	q.rows.Drop(q.slots)
-	return vector.NewBatch(len(ids), cols, kinds), at, nil
+	return vector.NewBatch(len(ids), cols, kinds), at
 }
 
 // flush brings what is in memory into the tables.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/expr"
@@ -24,6 +25,7 @@ type binder struct {
 	ttl     map[string]Retention // of the names in the FROM that is being bound
 	domain  *domain              // of a query that depends on rows around it, or nil
 	lookups []parse.Hint         // LOOKUP, of that SELECT
+	kept    func(KeptVersions) (connector.Source, string)
 }
 
 // cteScope is a chain of common table expressions, the innermost first. Each sees

@@ -254,6 +254,7 @@ func details(n Node) []string {
 	switch n := n.(type) {
 	case *Scan:
 		add("columns", scanColumns(n)...)
+		add("reads", n.keptText()...)
 	case *WatermarkAssigner:
 		if n.Expr != nil {
 			add("watermark", n.Expr.String())

@@ -9,6 +9,7 @@ package plan
 import (
 	"context"
 
+	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/parse"
@@ -25,6 +26,10 @@ type Plan struct {
 type Options struct {
 	// Trace is called after every pass with the forest so far, or is nil.
 	Trace func(pass string, roots []Node)
+	// Kept has the versions of a temporal table function at a constant time, where a job
+	// that runs keeps them, and the job's name; it returns nil where none does. Without it
+	// they are found in the history.
+	Kept func(KeptVersions) (src connector.Source, job string)
 }
 
 // Build plans a *parse.Query, *parse.Insert or *parse.StatementSet. ctx bounds
@@ -34,7 +39,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 	if err != nil {
 		return nil, placed(err, stmt.Pos())
 	}
-	roots, err := bind(ctx, stmt, s)
+	roots, err := bind(ctx, stmt, s, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +108,7 @@ func whole(run func([]Node), wanted bool) func([]Node) error {
 // Bind is the first pass alone: the plan that says what the statement means, before
 // anything is done to run it. Its nodes have no traits.
 func Bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) (*Plan, error) {
-	roots, err := bind(ctx, stmt, s)
+	roots, err := bind(ctx, stmt, s, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -111,8 +116,8 @@ func Bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) (*Plan,
 }
 
 // bind is the first pass: names become columns, syntax becomes nodes.
-func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
-	roots, err := bindNames(ctx, stmt, s)
+func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Options) ([]Node, error) {
+	roots, err := bindNames(ctx, stmt, s, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -126,10 +131,11 @@ func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node
 	return roots, (&binder{ctx: ctx, session: s}).routeLateRows(roots)
 }
 
-func bindNames(ctx context.Context, stmt parse.Statement, s *catalog.Session) ([]Node, error) {
+func bindNames(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Options) ([]Node, error) {
 	b := &binder{ctx: ctx, session: s}
 	switch stmt := stmt.(type) {
 	case *parse.Query:
+		b.kept = opt.Kept
 		n, err := b.result(stmt)
 		return []Node{n}, err
 	case *parse.Insert:

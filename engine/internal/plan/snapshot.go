@@ -139,10 +139,21 @@ func (a *snapshotArgs) set(which string, arg parse.Expr) (err error) {
 		return errs.New(errs.Type, arg.Pos(), "load_completed_time is not a constant TIMESTAMP_LTZ, but %s", e.Type().Optional()).
 			WithHint("write CAST(TIMESTAMP '2020-01-01 00:00:00' AS TIMESTAMP_LTZ(3))")
 	default:
-		ms := lit.Value.(int64) * int64(lit.T.Unit()) / int64(time.Millisecond)
+		ms := milliseconds(lit)
 		a.time, a.timeAt = &ms, arg.Pos()
 	}
 	return nil
+}
+
+// milliseconds is the time that a literal is, down to the millisecond.
+func milliseconds(lit *expr.Literal) int64 {
+	per := int64(time.Millisecond / lit.T.Unit())
+	v := lit.Value.(int64)
+	ms := v / per
+	if v%per < 0 {
+		ms--
+	}
+	return ms
 }
 
 // snapshot is what the arguments say of when the input has loaded.

@@ -82,7 +82,7 @@ func (b *binder) temporalVersions(f *catalog.Function, at temporalPlaces) (Node,
 	if err != nil {
 		return nil, nil, v, placed(err, at.table)
 	}
-	v = versioned{name: f.ID.Object, pos: at.table, node: n, function: f.ID.Object, adds: true}
+	v = versioned{name: f.ID.Object, pos: at.table, node: n, function: f, adds: true}
 	column := func(name string, at errs.Position) (int, error) {
 		if i := n.Schema().Index(name); i >= 0 {
 			return i, nil
@@ -205,6 +205,9 @@ func (b *binder) versionsAt(call *parse.TableFunction, f *catalog.Function) (Nod
 	if !v.adds {
 		return nil, nil, unsupported(arg.Pos(), "%s at a constant time, over a table whose rows change, is", f.ID.Object).
 			WithHint("create the function over a history, whose rows are only added")
+	}
+	if n := b.keptVersions(f, v, at, call.At); n != nil {
+		return b.named(n, tableRef{name: f.ID.Object, pos: call.At}, call.Alias)
 	}
 	until, err := expr.Apply("<=", arg.Pos(), expr.NewColumn(v.node.Schema(), v.time, call.At), at)
 	if err != nil {

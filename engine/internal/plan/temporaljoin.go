@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/sqltype"
 )
@@ -24,8 +25,9 @@ type TemporalJoin struct {
 	Version int
 	// Key are the right columns that the versions of one thing have in common.
 	Key []int
-	// Name is that of the table or function on the right.
-	Name string
+	// Name is that of the table or function on the right, and Function the function, or nil.
+	Name     string
+	Function *catalog.Function
 	// Adds says that the right has nothing but versions. Else a -D ends what a key had.
 	Adds bool
 
@@ -37,7 +39,7 @@ func (*TemporalJoin) Op() string { return "TemporalJoin" }
 
 // newTemporalJoin makes of a join one with the versions of its right side.
 func newTemporalJoin(j *Join, time int, attr sqltype.TimeAttr, v versioned) *TemporalJoin {
-	n := &TemporalJoin{Join: *j, Time: time, Attr: attr, Version: v.time, Key: v.key, Name: v.name, Adds: v.adds}
+	n := &TemporalJoin{Join: *j, Time: time, Attr: attr, Version: v.time, Key: v.key, Name: v.name, Function: v.function, Adds: v.adds}
 	n.Interval = nil
 	n.Right = v.node
 	conds := []expr.Expr{}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/weirdb/weir/engine/errs"
+	"github.com/weirdb/weir/engine/internal/catalog"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -26,8 +27,8 @@ type versioned struct {
 	adds bool
 	// lost says why there is no time, or no key.
 	lostTime, lostKey string
-	// function is the temporal table function that the versions are of, or "".
-	function string
+	// function is the temporal table function that the versions are of, or nil.
+	function *catalog.Function
 }
 
 // versioned finds the versions of a table, of which some columns are compared in the
@@ -174,7 +175,7 @@ func (v *versioned) needRowtime(at errs.Position) error {
 
 // needTime refuses, for processing time, a table that says of no row from when it holds.
 func (v *versioned) needTime(at errs.Position) error {
-	if v.function != "" || v.attr == sqltype.Rowtime && v.time >= 0 {
+	if v.function != nil || v.attr == sqltype.Rowtime && v.time >= 0 {
 		return nil
 	}
 	e := errs.New(errs.Invalid, at, "of %q it is not known when it has been read, as it is a stream without event time: a row would find what happens to have come", v.name)
