@@ -22,6 +22,7 @@ type column interface {
 	differ(v *vector.Vector, rows, at []int32, diff []bool)
 	take(p *vector.Pool, at []int32) *vector.Vector
 
+	hasNulls() bool // there may be NULLs
 	isNull(at int32) bool
 	setNull(at int32)
 	// save appends one value to buf; load reads it back from the front of data,
@@ -88,6 +89,8 @@ func (n *nulls) growNulls(room int) {
 		n.bits = extend(n.bits, vector.BitmapWords(room))
 	}
 }
+
+func (n *nulls) hasNulls() bool { return n.bits != nil }
 
 func (n *nulls) isNull(at int32) bool { return n.bits != nil && n.bits.Get(int(at)) }
 
@@ -277,36 +280,12 @@ func (c *fixed[T]) load(data []byte, at int32) ([]byte, error) {
 	return data[copy(raw, data):], nil
 }
 
-func (c *fixed[T]) sizes(at []int32, out []int) {
+func (c *fixed[T]) forms(all []form) []form {
 	var zero T
-	for i := range out[:len(at)] {
-		out[i] += int(unsafe.Sizeof(zero))
-	}
+	return append(all, form{kind: fixedForm, width: int(unsafe.Sizeof(zero))})
 }
 
-func (c *fixed[T]) put(dst []byte, pos []int, at []int32) {
-	var zero T
-	const words = 8
-	pos = pos[:len(at)]
-	switch n := int(unsafe.Sizeof(zero)); n {
-	case words:
-		src := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(c.data))), len(c.data))
-		for i, p := range at {
-			binary.NativeEndian.PutUint64(dst[pos[i]:], src[p])
-			pos[i] += words
-		}
-	case 1:
-		src := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(c.data))), len(c.data))
-		for i, p := range at {
-			dst[pos[i]] = src[p]
-			pos[i]++
-		}
-	default:
-		for i, p := range at {
-			pos[i] += copy(dst[pos[i]:], c.raw(p))
-		}
-	}
-}
+func (c *fixed[T]) gather(part *tablePart, at []int32) { gatherValues(part, c.data, at) }
 
 // sortable maps a value to a word that sorts as it does, floats with one zero and
 // NaN last. Decimals outside of 64 bits share the extreme words.
@@ -543,23 +522,9 @@ func (c *texts) load(data []byte, at int32) ([]byte, error) {
 	return data[n:], nil
 }
 
-func (c *texts) sizes(at []int32, out []int) {
-	out = out[:len(at)]
-	for i, p := range at {
-		n := len(c.get(p))
-		out[i] += n + uvarintSize(uint64(n))
-	}
-}
+func (c *texts) forms(all []form) []form { return append(all, form{kind: textForm}) }
 
-func (c *texts) put(dst []byte, pos []int, at []int32) {
-	pos = pos[:len(at)]
-	for i, p := range at {
-		b := c.get(p)
-		to := dst[pos[i]:]
-		w := binary.PutUvarint(to, uint64(len(b)))
-		pos[i] += w + copy(to[w:], b)
-	}
-}
+func (c *texts) gather(part *tablePart, at []int32) { gatherBytes(part, &c.arena, c.refs, at) }
 
 func (c *texts) prefix(at []int32, o order, out []uint64) {
 	for i, p := range at {

@@ -61,7 +61,8 @@ func (t *keyTable) copyEntries() error {
 		}
 	} else if t.changed > 0 {
 		d.copies = true
-		t.payload.beginCopy(&d.gather)
+		t.payload.beginCopy(&d.copier)
+		d.copier.begin(t)
 		slots := make([]Slot, 0, block)
 		for w, word := range t.dirty {
 			if word == 0 {
@@ -71,11 +72,9 @@ func (t *keyTable) copyEntries() error {
 				t.payload.copyEntries(d.changes.part, slots)
 				slots = slots[:0]
 			}
-			for ; word != 0; word &= word - 1 {
-				slots = append(slots, Slot(w<<6+bits.TrailingZeros64(word)))
-			}
-			d.here[w] |= t.dirty[w]
-			d.flying[w] |= t.dirty[w]
+			slots = appendBits(slots, w, word)
+			d.here[w] |= word
+			d.flying[w] |= word
 		}
 		t.payload.copyEntries(d.changes.part, slots)
 		t.payload.endCopy(d.changes.part)
@@ -85,18 +84,26 @@ func (t *keyTable) copyEntries() error {
 	return nil
 }
 
+// appendBits appends the numbers of the bits that are set in a word of a bitmap.
+func appendBits(to []int32, w int, word uint64) []int32 {
+	for ; word != 0; word &= word - 1 {
+		to = append(to, int32(w<<6+bits.TrailingZeros64(word)))
+	}
+	return to
+}
+
 // settled says that all copies are committed.
 func (t *keyTable) settled() { t.disk.settled() }
 
-func (v *valuesPayload) beginCopy(g *gather) {
-	g.fields = g.fields[:0]
-	for _, c := range v.cols {
-		g.fields = append(g.fields, c)
+func (v *valuesPayload) beginCopy(c *copier) {
+	c.fields = c.fields[:0]
+	for _, col := range v.cols {
+		c.fields = append(c.fields, col)
 	}
 }
 
 func (v *valuesPayload) copyEntries(part *tablePart, slots []Slot) {
-	v.disk.gather.copy(part, &v.keyTable, slots, nil, slots)
+	v.disk.copier.copy(part, &v.keyTable, slots, slots)
 }
 
 func (v *valuesPayload) endCopy(*tablePart) {}
@@ -118,10 +125,11 @@ type rowsOnDisk struct {
 	// ordinals are those of rows whose content has the hash of another's.
 	ordinals map[RowID]uint8
 
-	// The rows that are to be copied next, and what tells them apart under their keys.
-	ids      []RowID
-	slots    []Slot
-	suffixes []byte
+	// The rows that are to be copied next, the slots of their entries, and, if not
+	// Indexed, their numbers.
+	ids     []RowID
+	slots   []Slot
+	numbers []uint32
 }
 
 // note marks rows as changed.
@@ -141,38 +149,86 @@ func (r *Rows) appendRowKey(buf []byte, s Slot, id RowID, number uint32) []byte 
 	return binary.BigEndian.AppendUint32(buf, number)
 }
 
-func (p *rowsPayload) beginCopy(g *gather) {
-	g.fields = g.fields[:0]
+func (p *rowsPayload) beginCopy(c *copier) {
+	c.fields, c.suffix = c.fields[:0], (*rowNumbers)(p)
 	if p.opt.Indexed {
-		g.fields = append(g.fields, varints(p.counts))
+		c.fields, c.suffix = append(c.fields, varints(p.counts)), (*rowContents)(p)
 	}
 	if p.opt.Noted {
-		g.fields = append(g.fields, varints(p.notes))
+		c.fields = append(c.fields, varints(p.notes))
 	}
-	g.fields = append(g.fields, nullBits(p.cols))
-	for _, c := range p.cols {
-		g.fields = append(g.fields, c)
+	c.fields = append(c.fields, nullBits(p.cols))
+	for _, col := range p.cols {
+		c.fields = append(c.fields, col)
 	}
 }
 
-// copyRow puts a row among those that are copied next.
+// rowNumbers are the suffixes of rows that are not Indexed, rowContents of others.
+type (
+	rowNumbers  Rows
+	rowContents Rows
+)
+
+func (r *rowNumbers) gather(part *tablePart, _ []RowID) {
+	copy(rawValues[uint32](part.rawRoom(len(r.onDisk.numbers)*4)), r.onDisk.numbers)
+}
+
+func (r *rowContents) gather(part *tablePart, ids []RowID) {
+	gatherValues(part, r.content, ids)
+	ordinals := part.rawRoom(len(ids))
+	clear(ordinals)
+	if len(r.onDisk.ordinals) > 0 {
+		for i, id := range ids {
+			ordinals[i] = r.onDisk.ordinals[id]
+		}
+	}
+}
+
+// varints is a field of numbers.
+type varints []int64
+
+func (v varints) forms(all []form) []form { return append(all, form{kind: varintForm}) }
+
+func (v varints) gather(part *tablePart, at []int32) { gatherValues(part, v, at) }
+
+// nullBits is a field that says which columns are NULL, a bit for each.
+type nullBits []column
+
+func nullBytes(cols []column) int { return (len(cols) + 7) / 8 }
+
+func (cols nullBits) forms(all []form) []form {
+	return append(all, form{kind: fixedForm, width: nullBytes(cols)})
+}
+
+func (cols nullBits) gather(part *tablePart, at []int32) {
+	n := nullBytes(cols)
+	dst := part.rawRoom(n * len(at))
+	clear(dst)
+	for c, col := range cols {
+		if !col.hasNulls() {
+			continue
+		}
+		for i, p := range at {
+			if col.isNull(p) {
+				dst[i*n+c>>3] |= 1 << (c & 7)
+			}
+		}
+	}
+}
+
+// copyRow puts a row of a table that is not Indexed among those that are copied next.
 func (r *Rows) copyRow(part *tablePart, s Slot, id RowID, number int32) {
 	d := r.onDisk
 	if len(d.ids) == block {
 		r.copyRows(part)
 	}
-	d.ids, d.slots = append(d.ids, id), append(d.slots, s)
-	if r.opt.Indexed {
-		d.suffixes = append(binary.BigEndian.AppendUint64(d.suffixes, r.content[id]), d.ordinals[id])
-	} else {
-		d.suffixes = binary.BigEndian.AppendUint32(d.suffixes, uint32(number))
-	}
+	d.ids, d.slots, d.numbers = append(d.ids, id), append(d.slots, s), append(d.numbers, uint32(number))
 }
 
 func (r *Rows) copyRows(part *tablePart) {
 	d := r.onDisk
-	r.disk.gather.copy(part, &r.keyTable, d.slots, d.suffixes, d.ids)
-	d.ids, d.slots, d.suffixes = d.ids[:0], d.slots[:0], d.suffixes[:0]
+	r.disk.copier.copy(part, &r.keyTable, d.slots, d.ids)
+	d.ids, d.slots, d.numbers = d.ids[:0], d.slots[:0], d.numbers[:0]
 }
 
 // copyEntries copies what is new under entries, or all when notes have changed.
@@ -206,14 +262,30 @@ func (p *rowsPayload) copyEntries(part *tablePart, slots []Slot) {
 func (p *rowsPayload) endCopy(part *tablePart) {
 	r := (*Rows)(p)
 	d := r.onDisk
+	if !r.opt.Indexed {
+		r.copyRows(part)
+		return
+	}
 	for w, word := range d.dirty {
-		for ; word != 0; word &= word - 1 {
-			id := RowID(w<<6 + bits.TrailingZeros64(word))
-			r.copyRow(part, r.owner[id], id, 0)
+		if word == 0 {
+			continue
 		}
-		d.here[w] |= d.dirty[w]
+		if len(d.ids)+64 > block {
+			r.copyIndexed(part)
+		}
+		d.ids = appendBits(d.ids, w, word)
+		d.here[w] |= word
 	}
 	clear(d.dirty)
+	r.copyIndexed(part)
+}
+
+func (r *Rows) copyIndexed(part *tablePart) {
+	d := r.onDisk
+	d.slots = resize(d.slots, len(d.ids))
+	for i, id := range d.ids {
+		d.slots[i] = r.owner[id]
+	}
 	r.copyRows(part)
 }
 

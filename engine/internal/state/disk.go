@@ -43,7 +43,7 @@ type disk struct {
 	touched [keyGroups]bool // groups of which the database may have entries, once there was a copy
 	copies  bool            // there was one
 
-	gather  gather
+	copier  copier
 	buf     []byte
 	missing []absent
 	keyBuf  []byte

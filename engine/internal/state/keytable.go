@@ -26,7 +26,7 @@ type payload interface {
 	loaded(s Slot)
 	// copyEntries copies what has changed of dirty entries, between beginCopy and
 	// endCopy; copyWhole copies an entry, replacing what the database has of it.
-	beginCopy(g *gather)
+	beginCopy(c *copier)
 	copyEntries(part *tablePart, slots []Slot)
 	endCopy(part *tablePart)
 	copyWhole(part *tablePart, s Slot)

@@ -76,14 +76,15 @@ func (l *list) place(p int32, slots []int32) []int32 {
 	return l.at
 }
 
-func (l *list) sizes(slots []int32, out []int) {
-	for p := range l.places {
-		l.column.sizes(l.place(p, slots), out)
+func (l *list) forms(all []form) []form {
+	for range l.places {
+		all = l.column.forms(all)
 	}
+	return all
 }
 
-func (l *list) put(dst []byte, pos []int, slots []int32) {
+func (l *list) gather(part *tablePart, slots []int32) {
 	for p := range l.places {
-		l.column.put(dst, pos, l.place(p, slots))
+		l.column.gather(part, l.place(p, slots))
 	}
 }

@@ -25,8 +25,13 @@ type tablePart struct {
 	spans  []span
 	counts []sliceCounts // those that have changed
 	// chunks hold records: the lengths of a key and of its value, the key, the value.
-	chunks  [][]byte
-	number  int         // of records
+	chunks [][]byte
+	// raw has blocks of entries that are not records yet.
+	raw       [][]byte
+	blocks    []rawBlock
+	blockFrom int // of the block that is being gathered
+
+	number  int         // of records, and of entries in blocks
 	entries []partEntry // of the records, once they are sorted
 	spare   *chunkPool  // nil: chunks are not used again
 }
@@ -77,15 +82,22 @@ func (c *chunkPool) take() []byte {
 
 // give takes the chunks of a part that nobody needs any more.
 func (c *chunkPool) give(p *Part) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, t := range p.tables {
 		for _, chunk := range t.chunks {
-			if cap(chunk) == partChunk && len(c.chunks) < spareChunks {
-				c.chunks = append(c.chunks, chunk[:0])
-			}
+			c.put(chunk)
 		}
 		t.chunks, t.entries = nil, nil
+	}
+}
+
+func (c *chunkPool) put(chunk []byte) {
+	if c == nil || cap(chunk) != partChunk {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.chunks) < spareChunks {
+		c.chunks = append(c.chunks, chunk[:0])
 	}
 }
 
@@ -121,6 +133,9 @@ func (p *Part) finish() {
 func (t *tablePart) bytes() int64 {
 	n := int64(t.number) * 24 // the entries that are made of them
 	for _, c := range t.chunks {
+		n += int64(cap(c))
+	}
+	for _, c := range t.raw {
 		n += int64(cap(c))
 	}
 	return n
@@ -199,6 +214,7 @@ func (t *tablePart) sortEntries() {
 	if t.entries != nil || t.number == 0 {
 		return // done before
 	}
+	t.encode()
 	t.entries = make([]partEntry, 0, t.number)
 	for i, c := range t.chunks {
 		for at := 0; at < len(c); {
