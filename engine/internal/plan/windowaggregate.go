@@ -272,7 +272,8 @@ func fuseWindows(n Node) (Node, error) {
 	if !ok || wa.Time >= 0 {
 		return n, nil
 	}
-	if slices.ContainsFunc(wa.Aggs, func(a *expr.Aggregate) bool { return reads(aggregateColumns(a), wa.Start, wa.End) }) {
+	w, _ := windowOf(wa.Input)
+	if slices.ContainsFunc(wa.Aggs, func(a *expr.Aggregate) bool { return reads(aggregateColumns(a), wa.Start, wa.End, w.time) }) {
 		return n, nil
 	}
 	in, at := withoutWindow(wa.Input, wa.Start, wa.End)
