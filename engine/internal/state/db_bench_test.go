@@ -163,6 +163,27 @@ func BenchmarkCopy(b *testing.B) {
 		b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/n, "cpu-ns/row")
 		j.ok(j.db.Close())
 	})
+	b.Run("times", func(b *testing.B) {
+		const n = 100_000
+		j := openBenchJob(b, b.TempDir(), 0)
+		times := j.store.Times("times", rowkey.Layout{Kinds: []vector.Kind{vector.Int64}})
+		used, round := time.Duration(0), int64(0)
+		for b.Loop() {
+			round++
+			j.keys(0, n, func(_ *vector.Batch, k *rowkey.Keys, _ []Slot) {
+				for i := range k.Len() {
+					j.ok(times.Add(round*1000+int64(i%1000), k, i))
+				}
+			})
+			j.ok(times.Due(round*1000-1, func(int64, []byte) bool { return true }))
+			j.ok(j.store.EndEpoch())
+			var p *Part
+			used += task(func() { p = j.copy() })
+			j.commit(p)
+		}
+		b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/n, "cpu-ns/pair")
+		j.ok(j.db.Close())
+	})
 }
 
 // The CPU of a checkpoint for each key, with what compactions take.

@@ -9,11 +9,22 @@ import (
 
 // encoder makes records of blocks, field by field for all entries of a block.
 type encoder struct {
-	rest  []byte // of the block
-	size  []int  // of the value
-	keys  []int  // sizes of the keys
-	pos   []int  // where the next bytes of a record go
-	parts []fieldPart
+	schema *rawSchema
+	rest   []byte // of the block
+
+	// The parts of the block; those that it does not have are empty.
+	times    []int64
+	words    []uint64
+	masks    []byte
+	groups   []byte
+	key      fieldPart
+	contents []uint64
+	ordinals []byte
+	numbers  []uint32
+	fields   []fieldPart
+
+	keys, values []int // how long they are
+	pos          []int // where the next bytes of a record go
 }
 
 // fieldPart is a field's part of a block.
@@ -45,103 +56,117 @@ func (e *encoder) take(n int) []byte {
 }
 
 func (e *encoder) block(t *tablePart, b *rawBlock) {
-	s, n := b.schema, b.n
-	e.rest = t.raw[b.chunk][b.from:b.to]
-	e.size, e.keys, e.pos = resize(e.size, n), resize(e.keys, n), resize(e.pos, n)
-	suffix := s.class.suffix()
+	e.schema, e.rest = b.schema, t.raw[b.chunk][b.from:b.to]
+	e.keys, e.values, e.pos = resize(e.keys, b.n), resize(e.values, b.n), resize(e.pos, b.n)
+	e.split(b)
+	e.measure()
+	e.write(t)
+}
 
-	// The keys.
-	var words []uint64
-	var masks, groups []byte
-	var key fieldPart
-	around := len(s.head) + suffix
+// split finds the parts of a block, in the order in which they were gathered.
+func (e *encoder) split(b *rawBlock) {
+	s, n := e.schema, b.n
+	*e = encoder{schema: s, rest: e.rest, keys: e.keys, values: e.values, pos: e.pos, fields: e.fields[:0]}
+	if s.timed {
+		e.times = rawValues[int64](e.take(timeBytes * n))
+	}
 	if s.packed {
-		words = rawValues[uint64](e.take(8 * n))
+		e.words = rawValues[uint64](e.take(8 * n))
 		if b.masked {
-			masks = e.take(n)
+			e.masks = e.take(n)
 		}
+	} else {
+		e.groups = e.take(n)
+		e.key = e.field(form{kind: textForm}, n)
+	}
+	switch s.class {
+	case indexed:
+		e.contents, e.ordinals = rawValues[uint64](e.take(8*n)), e.take(n)
+	case appended:
+		e.numbers = rawValues[uint32](e.take(4 * n))
+	}
+	for _, f := range s.forms {
+		e.fields = append(e.fields, e.field(f, n))
+	}
+}
+
+// measure finds out how long keys and values are.
+func (e *encoder) measure() {
+	s := e.schema
+	around, fixed := len(s.head)+s.class.suffix(), 0
+	if s.timed {
+		around += timeBytes
+	}
+	if s.packed {
 		for _, k := range s.layout.Kinds {
 			around += 1 + k.Width()
 		}
-		for i := range e.keys {
-			e.keys[i] = around
-		}
-	} else {
-		groups = e.take(n)
-		key = e.field(form{kind: textForm}, n)
-		for i, l := range key.lengths {
-			e.keys[i] = around + int(l)
-		}
 	}
-	var contents []uint64
-	var ordinals []byte
-	var numbers []uint32
-	switch s.class {
-	case indexed:
-		contents, ordinals = rawValues[uint64](e.take(8*n)), e.take(n)
-	case appended:
-		numbers = rawValues[uint32](e.take(4 * n))
-	}
-
-	// How long the values are.
-	e.parts = e.parts[:0]
-	fixed := 0
 	for _, f := range s.forms {
-		e.parts = append(e.parts, e.field(f, n))
 		fixed += f.width
 	}
-	for i := range e.size {
-		e.size[i] = fixed
+	for i := range e.keys {
+		e.keys[i], e.values[i] = around, fixed
 	}
-	for _, f := range e.parts {
-		f.sizes(e.size)
+	for i, n := range e.key.lengths {
+		e.keys[i] += int(n)
 	}
+	for _, f := range e.fields {
+		f.sizes(e.values)
+	}
+}
 
-	// The records.
-	total := n * recordStart
-	for i, k := range e.keys {
-		total += k + e.size[i]
+// write writes the records.
+func (e *encoder) write(t *tablePart) {
+	s, total := e.schema, len(e.keys)*recordStart
+	for i, n := range e.keys {
+		total += n + e.values[i]
 	}
 	t.room(total)
 	last := len(t.chunks) - 1
 	from := len(t.chunks[last])
 	buf := t.chunks[last][:from+total]
 	t.chunks[last] = buf
-	for i, key := range e.keys {
-		start(buf[from:], key, e.size[i])
+	for i, n := range e.keys {
+		start(buf[from:], n, e.values[i])
 		from += recordStart
 		copy(buf[from:], s.head)
+		buf[from+keyHead-1] = e.group(i)
 		e.pos[i] = from + len(s.head)
-		from += key + e.size[i]
+		from += n + e.values[i]
 	}
-	back := len(s.head) - (keyHead - 1) // from behind the head to the group
+	for i, at := range e.times {
+		appendTime(buf[:e.pos[i]], at)
+		e.pos[i] += timeBytes
+	}
 	if s.packed {
-		for i, w := range words {
-			mask := uint8(0)
-			if masks != nil {
-				mask = masks[i]
-			}
-			buf[e.pos[i]-back] = groupOf(s.layout.HashPacked(w, mask))
-		}
-		rowkey.PutPacked(buf, e.pos, s.layout, words, masks)
+		rowkey.PutPacked(buf, e.pos, s.layout, e.words, e.masks)
 	} else {
-		for i, g := range groups {
-			buf[e.pos[i]-back] = g
-		}
-		key.putBytes(buf, e.pos)
+		e.key.putBytes(buf, e.pos)
 	}
-	for i, c := range contents {
+	for i, c := range e.contents {
 		binary.BigEndian.PutUint64(buf[e.pos[i]:], c)
-		buf[e.pos[i]+8] = ordinals[i]
-		e.pos[i] += suffix
+		buf[e.pos[i]+8] = e.ordinals[i]
+		e.pos[i] += s.class.suffix()
 	}
-	for i, c := range numbers {
-		binary.BigEndian.PutUint32(buf[e.pos[i]:], c)
-		e.pos[i] += suffix
+	for i, n := range e.numbers {
+		binary.BigEndian.PutUint32(buf[e.pos[i]:], n)
+		e.pos[i] += s.class.suffix()
 	}
-	for _, f := range e.parts {
+	for _, f := range e.fields {
 		f.put(buf, e.pos)
 	}
+}
+
+// group is the key group of entry i.
+func (e *encoder) group(i int) uint8 {
+	switch {
+	case !e.schema.packed:
+		return e.groups[i]
+	case e.masks == nil:
+		return groupOf(e.schema.layout.HashPacked(e.words[i], 0))
+	}
+	return groupOf(e.schema.layout.HashPacked(e.words[i], e.masks[i]))
 }
 
 // field takes a field's part of the block.

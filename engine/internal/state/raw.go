@@ -32,11 +32,14 @@ type field interface {
 }
 
 // gatherer adds the values of positions to the block that is being gathered.
-type gatherer interface{ gather(part *tablePart, at []int32) }
+type gatherer interface {
+	gather(part *tablePart, at []int32)
+}
 
 // rawSchema says what a block consists of: keys, suffixes, fields.
 type rawSchema struct {
 	head   []byte // of the keys; their groups differ
+	timed  bool   // each key is behind a time of its own, which comes first in the block
 	layout rowkey.Layout
 	packed bool
 	class  class
@@ -99,11 +102,16 @@ func (t *keyTable) gatherKeys(part *tablePart, slots []Slot) {
 		}
 		return
 	}
-	groups := part.rawRoom(len(slots))
-	for i, s := range slots {
-		groups[i] = groupOf(t.hashes[s])
+	gatherKeys(part, t.hashes, &t.keys, t.refs, slots)
+}
+
+// gatherKeys adds the groups of keys, and the keys.
+func gatherKeys(part *tablePart, hashes []uint64, keys *arena, refs []uint32, at []int32) {
+	groups := part.rawRoom(len(at))
+	for i, p := range at {
+		groups[i] = groupOf(hashes[p])
 	}
-	gatherBytes(part, &t.keys, t.refs, slots)
+	gatherBytes(part, keys, refs, at)
 }
 
 // gatherValues adds src[p] for each p in at.

@@ -31,19 +31,14 @@ type Times struct {
 	byTime  index   // from the time's hash to its moment
 
 	// With a database.
-	disk  *disk
-	here  vector.Bitmap // by pair: the database has it, or will when copies are committed
-	fresh []freshPair   // pairs that it does not have, some perhaps gone
+	disk   *disk
+	due    []int64       // by pair: its time
+	here   vector.Bitmap // by pair: the database has it, or will when copies are committed
+	dirty  vector.Bitmap // by pair: it is to be copied
 
 	key      []byte // lent to Due's yield
 	evictAll bool
 	err      error
-}
-
-// freshPair is a pair that was added.
-type freshPair struct {
-	at   int64
-	pair int32
 }
 
 // moment is one time and the chain of its pairs, in the order they were added.
@@ -89,8 +84,10 @@ func (t *Times) put(at int64, hash uint64, key []byte) {
 	t.count++
 	if t.disk != nil {
 		t.disk.count(hash, 1)
-		t.here = extend(t.here, vector.BitmapWords(cap(t.hash)))
-		t.fresh = append(t.fresh, freshPair{at, p})
+		words := vector.BitmapWords(cap(t.hash))
+		t.due, t.here, t.dirty = extend(t.due, cap(t.hash)), extend(t.here, words), extend(t.dirty, words)
+		t.due[p] = at
+		t.dirty.Set(int(p))
 	}
 	m := &t.moments[t.moment(at)]
 	if m.first == 0 {
@@ -193,6 +190,7 @@ func (t *Times) Due(w int64, yield func(at int64, key []byte) bool) error {
 func (t *Times) forget(at int64, p int32) {
 	if t.disk != nil {
 		t.disk.count(t.hash[p], -1)
+		t.dirty.Clear(int(p))
 		if t.here.Get(int(p)) {
 			t.here.Clear(int(p))
 			t.disk.buf = t.appendKey(t.disk.buf[:0], at, p)
@@ -246,7 +244,7 @@ func (t *Times) entries() int64 { return t.count }
 func (t *Times) fail(err error) { t.err = err }
 
 func (t *Times) bytes() int64 {
-	n := int64(cap(t.hash))*8 + int64(cap(t.next)+cap(t.refs)+cap(t.free)+cap(t.heap)+cap(t.idle))*4
+	n := int64(cap(t.hash)+cap(t.due))*8 + int64(cap(t.next)+cap(t.refs)+cap(t.free)+cap(t.heap)+cap(t.idle))*4
 	return n + int64(cap(t.moments))*16 + t.keys.size + t.pairs.bytes() + t.byTime.bytes()
 }
 

@@ -41,10 +41,9 @@ func (t *Times) attach(d *disk) error {
 	if err := t.load(recs); err != nil {
 		return corrupt(t.name, err)
 	}
-	for _, f := range t.fresh {
-		t.here.Set(int(f.pair))
-	}
-	t.fresh, d.moved = t.fresh[:0], false
+	copy(t.here, t.dirty)
+	clear(t.dirty)
+	d.moved = false
 	return nil
 }
 
@@ -53,32 +52,35 @@ func (t *Times) appendKey(buf []byte, at int64, p int32) []byte {
 	return append(buf, t.keys.get(t.refs[p])...)
 }
 
-// has reports whether p is, now, the pair of its key and that time.
-func (t *Times) has(at int64, p int32) bool {
-	pk := pairKey(at, t.hash[p])
-	for q := t.pairs.findHash(pk, 0); q != 0; q = t.pairs.findHash(pk, q) {
-		if q == p {
-			return true
-		}
-	}
-	return false
-}
-
 func (t *Times) copyTo(p *Part) error {
 	part := t.disk.changes.part
-	for _, f := range t.fresh {
-		if t.here.Get(int(f.pair)) || !t.has(f.at, f.pair) {
+	schema := &rawSchema{head: t.disk.head(nil, 0), timed: true}
+	pairs := make([]int32, 0, block)
+	for w, word := range t.dirty {
+		if word == 0 {
 			continue
 		}
-		t.here.Set(int(f.pair))
-		buf := part.begin()
-		at := len(buf)
-		buf = t.appendKey(buf, f.at, f.pair)
-		part.end(buf, len(buf)-at, 0)
+		if len(pairs)+64 > block {
+			t.gather(part, schema, pairs)
+			pairs = pairs[:0]
+		}
+		pairs = appendBits(pairs, w, word)
+		t.here[w] |= word
+		t.dirty[w] = 0
 	}
-	t.fresh = t.fresh[:0]
+	t.gather(part, schema, pairs)
 	p.tables = append(p.tables, t.disk.handOver())
 	return nil
+}
+
+func (t *Times) gather(part *tablePart, schema *rawSchema, pairs []int32) {
+	if len(pairs) == 0 {
+		return
+	}
+	part.beginBlock()
+	gatherValues(part, t.due, pairs)
+	gatherKeys(part, t.hash, &t.keys, t.refs, pairs)
+	part.endBlock(rawBlock{schema: schema, n: len(pairs)})
 }
 
 func (t *Times) settled() {}
