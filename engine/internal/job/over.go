@@ -31,7 +31,7 @@ func over(n *plan.Over) (exec.Operator, error) {
 		updating := !n.Input.Traits().Mode.InsertOnly()
 		return op.NewOverRows(op.OverRowsSpec{OverSpec: spec, Updating: updating, OmitBefore: !n.EmitUpdateBefore})
 	}
-	return op.NewOverTime(op.OverTimeSpec{OverSpec: spec, Event: n.Time == sqltype.Rowtime, Watermark: n.Watermark})
+	return op.NewOverTime(op.OverTimeSpec{OverSpec: spec, Event: n.Time == sqltype.Rowtime, Watermark: n.Watermark, Strict: n.Strict})
 }
 
 func frameBound(b plan.FrameBound) op.FrameBound {

@@ -36,7 +36,7 @@ func rank(n *plan.Rank) exec.Operator {
 	case plan.RankArrival:
 		return op.NewFirstRows(spec)
 	case plan.RankFirstInTime:
-		return op.NewFirstInTime(one, n.Watermark)
+		return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: one, Watermark: n.Watermark, Strict: n.Strict})
 	case plan.RankOne:
 		return op.NewDeduplicate(one)
 	case plan.RankAppend:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -17,10 +18,11 @@ import (
 // that is not late can be before it then. Nothing is ever taken back, and of a key whose
 // row was passed on only that is remembered.
 //
-// A row that is late is the first of its key if it is the first to come. It is no late
-// row in the sense of windows: nothing refuses it but the row that was passed on.
+// A row that the watermark had passed before it came is the first of its key if it is the
+// first to come, unless the spec is Strict. It is late, and refused, when it is before the row
+// that was passed on. One without a time is late always, unless the order has it last.
 type FirstInTime struct {
-	spec   DeduplicateSpec
+	spec   FirstInTimeSpec
 	time   int // column
 	late   exec.Lateness
 	rt     *exec.Runtime
@@ -36,10 +38,19 @@ type FirstInTime struct {
 	slots   []state.Slot
 	first   []state.Slot
 	better  []int32
+	lost    []int32
 	times   []int64
 	images  images
 	fresh   []int32
 	expiry  *expiry // nil: keys whose row was passed on are kept for ever
+}
+
+// FirstInTimeSpec says what a FirstInTime keeps.
+type FirstInTimeSpec struct {
+	DeduplicateSpec     // whose order begins with event time, ascending
+	Watermark       int // the hidden column of the input, or -1
+	// Strict says that a row is late whenever the watermark had passed it before it came.
+	Strict bool
 }
 
 // The columns of an entry of FirstInTime.table.
@@ -56,10 +67,9 @@ const (
 	rowPassed
 )
 
-// NewFirstInTime returns a FirstInTime. The first column of the order is event time,
-// ascending, and watermark the hidden column of the input, or -1.
-func NewFirstInTime(spec DeduplicateSpec, watermark int) *FirstInTime {
-	f := &FirstInTime{spec: spec, time: spec.Order[0].Column, late: exec.NewLateness(watermark), order: newRowOrder(spec.Types, spec.Order)}
+// NewFirstInTime returns a FirstInTime.
+func NewFirstInTime(spec FirstInTimeSpec) *FirstInTime {
+	f := &FirstInTime{spec: spec, time: spec.Order[0].Column, late: exec.NewLateness(spec.Watermark), order: newRowOrder(spec.Types, spec.Order)}
 	f.layout = keyLayout(spec.Types, spec.Key, spec.Spread)
 	f.enc = rowkey.NewEncoder(f.layout)
 	isKey := make([]int, len(spec.Types))
@@ -117,6 +127,12 @@ func (f *FirstInTime) Process(_ int, b *vector.Batch, _ exec.Output) error {
 	}
 	f.readTimes(b.Col(f.time), b.Len())
 	f.choose(b)
+	if len(f.lost) > 0 {
+		if err := refuseLate(f.rt, exec.Late, b, f.spec.Watermark, f.lost, nil, nil); err != nil {
+			return err
+		}
+		f.forgetUnused()
+	}
 	if len(f.better) == 0 {
 		return nil
 	}
@@ -149,10 +165,12 @@ func (f *FirstInTime) readTimes(v *vector.Vector, n int) {
 	}
 }
 
-// choose lists the rows of b that are before those of their keys, unless the watermark
-// had passed these already, and notes their places.
+// choose lists the rows of b that are before those of their keys, and notes their places,
+// and those that would be, but come too late.
 func (f *FirstInTime) choose(b *vector.Batch) {
-	f.better = f.better[:0]
+	f.better, f.lost = f.better[:0], f.lost[:0]
+	time := b.Col(f.time)
+	untimed := time.Nulls() > 0 && !f.spec.Order[0].NullsLast
 	status, times := state.Col[int8](f.table, colStatus), state.Col[int64](f.table, colTime)
 	marks, floor := f.late.Rows(b)
 	var places *rowkey.Keys
@@ -165,9 +183,15 @@ func (f *FirstInTime) choose(b *vector.Batch) {
 			at = max(at, marks[i])
 		}
 		switch {
-		case status[s] == rowPassed:
+		case untimed && time.IsNull(i) || f.spec.Strict && t <= at && at > math.MinInt64:
+			f.lost = append(f.lost, int32(i))
 			continue
-		case status[s] == rowWaits && (times[s] <= at || t > times[s]):
+		case status[s] != rowNone && t > times[s]:
+			continue
+		case status[s] == rowPassed || status[s] == rowWaits && times[s] <= at:
+			if t < times[s] {
+				f.lost = append(f.lost, int32(i))
+			}
 			continue
 		case status[s] == rowWaits && t == times[s] && (places == nil || bytes.Compare(places.Bytes(i), f.table.Bytes(colTimeOrder, s)) >= 0):
 			continue
@@ -179,6 +203,20 @@ func (f *FirstInTime) choose(b *vector.Batch) {
 		f.overdue = f.overdue || t <= floor
 		f.better = append(f.better, int32(i))
 	}
+}
+
+// forgetUnused drops keys of which only late rows have come.
+func (f *FirstInTime) forgetUnused() {
+	status := state.Col[int8](f.table, colStatus)
+	f.first = f.first[:0]
+	for _, i := range f.lost {
+		if s := f.slots[i]; status[s] == rowNone {
+			f.first = append(f.first, s)
+		}
+	}
+	slices.Sort(f.first)
+	f.first = slices.Compact(f.first)
+	f.table.Drop(f.first)
 }
 
 // Advance passes on the rows that w has passed, then the watermark.

@@ -13,6 +13,8 @@ type overLate struct {
 	exec.Lateness
 	byRow bool // only behind rows of their own partition
 
+	untimed bool // there are rows without a time, which are late
+
 	kept, lost []int32
 	times      []int64
 	slots      []state.Slot
@@ -31,14 +33,16 @@ type overPassed struct {
 // choose parts the rows of b that are not late from those that are.
 func (l *overLate) choose(o *OverTime, b *vector.Batch) (kept, lost []int32, err error) {
 	l.kept, l.lost = l.kept[:0], l.lost[:0]
-	l.times = o.times(b.Col(o.time), b.Len(), l.times[:0])
+	v := b.Col(o.time)
+	l.times = o.times(v, b.Len(), l.times[:0])
+	l.untimed = v.Nulls() > 0 && !o.spec.Order[0].NullsLast
 	marks, floor := l.Rows(b)
 	for i, t := range l.times {
 		at := floor
 		if marks != nil {
 			at = max(at, marks[i])
 		}
-		if t <= at && at > math.MinInt64 {
+		if t <= at && at > math.MinInt64 || l.untimed && v.IsNull(i) {
 			l.lost = append(l.lost, int32(i))
 		} else {
 			l.kept = append(l.kept, int32(i))
@@ -89,6 +93,10 @@ func (l *overLate) chooseByRow(o *OverTime, b *vector.Batch) error {
 		return err
 	}
 	for i, t := range l.times {
+		if l.untimed && b.Col(o.time).IsNull(i) {
+			l.lost = append(l.lost, int32(i))
+			continue
+		}
 		at, p := floor, parts[i]
 		if marks != nil {
 			at = max(at, marks[i])

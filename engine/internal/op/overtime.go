@@ -19,6 +19,8 @@ type OverTimeSpec struct {
 	OverSpec
 	Event     bool // of the input's watermarks, not of the clock
 	Watermark int  // the hidden column, or -1
+	// Strict says that a row is late whenever the watermark had passed it before it came.
+	Strict bool
 }
 
 // OverTime computes calls with OVER for rows that are only added, in the order of time.
@@ -27,7 +29,8 @@ type OverTimeSpec struct {
 // In event time a row waits until the watermark has passed it, and all that its frames
 // look at. It is late if the watermark had passed it before it came; if all frames are
 // so many ROWS, which are kept anyway, then only if the watermark had passed a row of its
-// partition that is not before it.
+// partition that is not before it, unless the spec is Strict. A row without a time is late,
+// unless the order has it last.
 //
 // In processing time rows are in the order in which they come, and none has peers.
 //
@@ -91,7 +94,7 @@ func NewOverTime(spec OverTimeSpec) (*OverTime, error) {
 	if spec.Retention.Set() && len(o.calls.distincts) == 0 {
 		o.expiry = newExpiry(spec.Retention, o.layout, colOverDeadline)
 	}
-	o.late = overLate{Lateness: exec.NewLateness(spec.Watermark), byRow: o.calls.byRows}
+	o.late = overLate{Lateness: exec.NewLateness(spec.Watermark), byRow: o.calls.byRows && !spec.Strict}
 	return o, nil
 }
 

@@ -63,7 +63,8 @@ func (t *LateTarget) moved(have []int) LateTarget {
 	return out
 }
 
-// routeLateRows finds the tables that take late rows.
+// routeLateRows finds the tables that take late rows. Which nodes refuse any is known when
+// the filters are in their places.
 func (b *binder) routeLateRows(roots []Node) error {
 	var walk func(n Node) error
 	walk = func(n Node) error {
@@ -73,7 +74,7 @@ func (b *binder) routeLateRows(roots []Node) error {
 			}
 		}
 		r, ok := n.(refusing)
-		if k, is := n.(*Rank); !ok || is && !k.windowed() {
+		if k, is := n.(*Rank); !ok || is && !k.refuses() {
 			return nil
 		}
 		for port, in := range n.Inputs() {
@@ -234,7 +235,7 @@ func lateSinks(roots []Node) ([]Node, error) {
 			}
 		}
 		r, ok := n.(refusing)
-		if !ok {
+		if k, is := n.(*Rank); !ok || is && !k.refuses() {
 			return nil
 		}
 		var sinks []*Sink

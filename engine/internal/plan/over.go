@@ -188,6 +188,8 @@ type Over struct {
 	Watermark        int
 	Strategy         OverStrategy
 	EmitUpdateBefore bool
+	// Strict says that a row which the watermark had passed is late in any case.
+	Strict bool
 	// Late says where late rows go.
 	Late LateTarget
 }
@@ -206,6 +208,8 @@ func (n *Over) eventTime(int) (watermarks, lateness bool) {
 }
 
 func (n *Over) setLateness(_, column int) { n.Watermark = column }
+
+func (n *Over) setStrict() { n.Strict = true }
 
 // over is n, which has no input yet, over in.
 func (n *Over) over(in Node, names []string) *Over {

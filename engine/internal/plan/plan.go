@@ -2,7 +2,7 @@
 // works out which changes flow on every edge, and explains the result.
 //
 // Build runs the passes in order, each once, each in a file of its own: bind,
-// simplify, filters, columns, windows, calls, lookups, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
+// simplify, filters, late tables, columns, windows, calls, lookups, scans, upserts, late rows, exchanges, changelog, sinks, retention, share, updates,
 // determinism, ids.
 package plan
 
@@ -55,6 +55,7 @@ func Build(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Op
 	}{
 		{"simplify", each(simplify(s.Options.TimeZone))},
 		{"filters", each(pushFilters)},
+		{"late tables", (&binder{ctx: ctx, session: s}).routeLateRows},
 		{"columns", each(pushColumns)},
 		{"windows", each(fuseWindows)},
 		{"calls", each(shareCalls)},
@@ -125,10 +126,7 @@ func bind(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Opt
 		roots[i] = settleIntervals(r)
 	}
 	findWindowJoins(roots)
-	if err := carryWatermarks(roots); err != nil {
-		return nil, err
-	}
-	return roots, (&binder{ctx: ctx, session: s}).routeLateRows(roots)
+	return roots, carryWatermarks(roots)
 }
 
 func bindNames(ctx context.Context, stmt parse.Statement, s *catalog.Session, opt Options) ([]Node, error) {

@@ -67,7 +67,10 @@ type Rank struct {
 	Time sqltype.TimeAttr
 	// Watermark is the hidden column of the input, which is no result, or -1.
 	Watermark int
-	Late      LateTarget // of windows
+	// Strict says that a row which the watermark had passed is late in any case, for
+	// RankFirstInTime.
+	Strict   bool
+	Late     LateTarget // of windows, and of RankFirstInTime
 	Strategy  RankStrategy
 	// Identity tells rows apart that replace each other, for RankReplacing.
 	Identity         []int
@@ -106,6 +109,9 @@ func (n *Rank) single() bool {
 func (n *Rank) firstInTime() bool {
 	return n.single() && n.Time == sqltype.Rowtime && !n.Order[0].Desc
 }
+
+// refuses reports whether there are rows that come too late.
+func (n *Rank) refuses() bool { return n.windowed() || n.firstInTime() }
 
 // KeepsLast reports whether of rows with one time the last is passed on: those are
 // replaced by rows that are later in time, and by those that are as late.
@@ -151,6 +157,8 @@ func (n *Rank) eventTime(int) (watermarks, lateness bool) {
 
 func (n *Rank) setLateness(_, column int) { n.Watermark = column }
 
+func (n *Rank) setStrict() { n.Strict = true }
+
 func (n *Rank) late(int) *LateTarget { return &n.Late }
 
 // pushDown takes over the conditions that bound the number. What is on the partition
@@ -186,7 +194,7 @@ func (n *Rank) overTime() *Over {
 	call := OverCall{Function: number, N: -1, T: n.schema[n.Width()].Type, At: n.at}
 	return &Over{
 		unary: n.unary, Partition: n.Partition, Order: n.Order, Calls: []OverCall{call},
-		Time: n.Time, Watermark: n.Watermark, EmitUpdateBefore: true,
+		Time: n.Time, Watermark: n.Watermark, EmitUpdateBefore: true, Strict: n.Strict,
 	}
 }
 
@@ -267,12 +275,12 @@ func (n *Rank) prune(need []int) (Node, []int) {
 	for _, k := range n.Order {
 		reads = append(reads, k.Column)
 	}
-	have := union(reads, n.Late.reads())
 	out := *n
+	have := union(reads, n.Late.reads())
 	out.Late = n.Late.moved(have)
 	out.Number = number && !constant
 	reads = have
-	if out.Watermark = -1; n.Watermark >= 0 && (n.firstInTime() || n.windowed()) {
+	if out.Watermark = -1; n.Watermark >= 0 && n.refuses() {
 		out.Watermark = len(reads)
 		reads = append(slices.Clone(reads), n.Watermark)
 	}

@@ -181,11 +181,11 @@ func equalNodes(a, b Node) bool {
 		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Order, b.Order)
 	case *Rank:
 		b, ok := b.(*Rank)
-		return ok && a.Function == b.Function && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&
+		return ok && a.Function == b.Function && a.Strict == b.Strict && a.From == b.From && a.To == b.To && a.ToColumn == b.ToColumn && a.Number == b.Number && a.Watermark == b.Watermark &&
 			a.Time == b.Time && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order)
 	case *Over:
 		b, ok := b.(*Over)
-		return ok && a.Time == b.Time && a.Watermark == b.Watermark && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order) &&
+		return ok && a.Time == b.Time && a.Watermark == b.Watermark && a.Strict == b.Strict && slices.Equal(a.Partition, b.Partition) && slices.Equal(a.Order, b.Order) &&
 			slices.EqualFunc(a.Calls, b.Calls, func(x, y OverCall) bool { return x.same(&y) })
 	case *Expand:
 		b, ok := b.(*Expand)

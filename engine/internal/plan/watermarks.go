@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/function"
@@ -19,6 +21,16 @@ type timed interface {
 	// told counts. See exec.Lateness. The column is the last of the input, and not one of
 	// the node's own results.
 	setLateness(port, column int)
+}
+
+// lenient is a timed node that lets rows pass which the watermark had passed before they
+// came, as long as no other row is behind them. Such rows leave after watermarks of a
+// later time, so an operator of event time above, which has no hidden column of
+// them, would take or refuse them by where an epoch ended. Below one the node refuses them
+// itself.
+type lenient interface {
+	timed
+	setStrict()
 }
 
 // carryWatermarks is the end of binding: it gives timed nodes the hidden column, and
@@ -44,6 +56,9 @@ type carrier struct{ carried map[Node]int }
 // watermarks that leave n.
 func (c carrier) node(n Node, wanted bool) (Node, error) {
 	t, isTimed := n.(timed)
+	if l, ok := n.(lenient); ok && wanted {
+		l.setStrict()
+	}
 	calls := calledWatermarks(n)
 	for i, in := range n.Inputs() {
 		below, lateness := wanted || len(calls) > 0, len(calls) > 0
@@ -148,12 +163,43 @@ func (c carrier) carry(n Node) (Node, int) {
 		if m.carry(c) {
 			last()
 		}
+	case *Over:
+		if m.Time != sqltype.Proctime {
+			break
+		}
+		in, below := c.carry(m.Input)
+		if m.Input = in; below >= 0 {
+			width := m.Width()
+			m.schema = slices.Insert(slices.Clone(m.schema), width, in.Schema()[below])
+			return c.moved(m, width)
+		}
+	case *Rank:
+		if m.windowed() || m.Function != RowNumber || !m.byArrival() || !addsOnly(m.Input) {
+			break
+		}
+		in, below := c.carry(m.Input)
+		if m.Input = in; below >= 0 {
+			width := m.Width()
+			m.schema = slices.Insert(slices.Clone(m.schema), width, in.Schema()[below])
+			return c.moved(m, width)
+		}
 	case *Limit:
 		m.Input, at = c.carry(m.Input)
 		m.schema = m.Input.Schema()
 	}
 	c.carried[n] = at
 	return n, at
+}
+
+// moved is n, among whose columns is the hidden one, with that as the last.
+func (c carrier) moved(n Node, hidden int) (Node, int) {
+	exprs, names := columns(n), n.Schema().Names()
+	last := exprs[hidden]
+	exprs = append(slices.Delete(exprs, hidden, hidden+1), last)
+	names = append(slices.Delete(names, hidden, hidden+1), WatermarkColumn)
+	out := newCalc(n, nil, exprs, names, n.Pos())
+	c.carried[out] = len(exprs) - 1
+	return out, len(exprs) - 1
 }
 
 // calledWatermarks are the calls of CURRENT_WATERMARK in a node.
