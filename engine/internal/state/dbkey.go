@@ -30,7 +30,7 @@ const (
 )
 
 // suffix is the length of the suffix.
-func (c class) suffix() int { return [...]int{0, 4, 9, 0}[c] }
+func (c class) suffix() int { return 0x00_09_04_00 >> (8 * c) & 0xff }
 
 const (
 	timeBytes  = 8

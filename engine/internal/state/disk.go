@@ -45,8 +45,7 @@ type disk struct {
 
 	copier  copier
 	buf     []byte
-	missing []absent
-	keyBuf  []byte
+	missing tablePart // keys of the database that are looked for; their values are rows of the batch
 }
 
 // changes are what a table deletes in the database, collected until the next copy.
@@ -167,45 +166,55 @@ func (d *disk) settled() {
 	d.leaving = nil
 }
 
-// absent is a key that is not in memory.
-type absent struct {
-	key []byte // of the database, without suffix
-	row int    // in the keys that are resolved
-}
-
 // fault brings the entries of keys into memory that only the database has.
 func (d *disk) fault(t *keyTable, k *rowkey.Keys) error {
-	missing, keys := d.missing[:0], d.keyBuf[:0]
-	defer func() { d.missing, d.keyBuf = missing[:0], keys[:0] }()
+	m := d.lookFor(0)
+	keys := m.chunks[0]
 	for i, h := range k.Hash() {
 		if t.find(k, i) != None {
 			continue
 		}
 		at := len(keys)
 		keys = append(d.head(keys, groupOf(h)), k.Bytes(i)...)
-		key := keys[at:len(keys):len(keys)]
-		if d.gone[string(key)] || d.leaving[string(key)] {
+		if key := keys[at:]; d.gone[string(key)] || d.leaving[string(key)] {
 			keys = keys[:at]
 			continue
 		}
-		missing = append(missing, absent{key, i})
+		keys = d.noSuffix(keys)
+		m.entries = append(m.entries, partEntry{at: int32(at), key: int32(len(keys) - at), value: int32(i)})
 	}
-	if len(missing) == 0 {
+	m.chunks[0] = keys
+	if len(m.entries) == 0 {
 		return nil
 	}
-	slices.SortFunc(missing, func(a, b absent) int { return bytes.Compare(a.key, b.key) })
-	missing = slices.CompactFunc(missing, func(a, b absent) bool { return bytes.Equal(a.key, b.key) })
+	m.order()
 	it, err := d.iterator()
 	if err != nil {
 		return err
 	}
 	t.moving = true
-	err = d.load(it, t, k, missing)
+	err = d.load(it, t, k)
 	t.moving = false
 	if closed := it.Close(); err == nil {
 		err = d.db.worldError("read", closed)
 	}
 	return err
+}
+
+// lookFor empties missing, for so many keys or more.
+func (d *disk) lookFor(n int) *tablePart {
+	m := &d.missing
+	if m.chunks == nil {
+		m.chunks = make([][]byte, 1)
+	}
+	m.chunks[0], m.entries = m.chunks[0][:0], slices.Grow(m.entries[:0], n)
+	return m
+}
+
+// noSuffix appends the suffix that comes before all others.
+func (d *disk) noSuffix(key []byte) []byte {
+	var zero [16]byte
+	return append(key, zero[:d.table.Class.suffix()]...)
 }
 
 func (d *disk) iterator() (*pebble.Iterator, error) {
@@ -221,22 +230,22 @@ func (d *disk) iterator() (*pebble.Iterator, error) {
 }
 
 // load reads the rows of each missing key.
-func (d *disk) load(it *pebble.Iterator, t *keyTable, k *rowkey.Keys, missing []absent) error {
-	suffix := make([]byte, d.table.Class.suffix())
-	for _, m := range missing {
-		s := None
-		for ok := it.SeekPrefixGE(append(m.key, suffix...)); ok; ok = it.Next() {
+func (d *disk) load(it *pebble.Iterator, t *keyTable, k *rowkey.Keys) error {
+	suffix := d.table.Class.suffix()
+	for _, e := range d.missing.entries {
+		s, key := None, d.missing.key(e)
+		for ok := it.SeekPrefixGE(key); ok; ok = it.Next() {
 			if s == None {
 				t.room(1)
 				s = t.newSlot()
-				t.setKey(s, k, m.row)
+				t.setKey(s, k, int(e.value))
 				d.here.Set(int(s))
 			}
 			value, err := it.ValueAndErr()
 			if err != nil {
 				return d.db.worldError("read", err)
 			}
-			if err := t.payload.loadRow(it.Key()[len(m.key):], value, s); err != nil {
+			if err := t.payload.loadRow(it.Key()[len(key)-suffix:], value, s); err != nil {
 				return corrupt(t.name, err)
 			}
 		}
@@ -322,12 +331,16 @@ func (t *keyTable) loadAll() error {
 			return corrupt(t.name, err)
 		}
 		defer release()
-		missing := make([]absent, len(recs))
+		m := d.lookFor(len(recs))
+		keys := m.chunks[0]
 		for i, h := range k.Hash() {
-			missing[i] = absent{append(d.head(nil, groupOf(h)), k.Bytes(i)...), i}
+			at := len(keys)
+			keys = d.noSuffix(append(d.head(keys, groupOf(h)), k.Bytes(i)...))
+			m.entries = append(m.entries, partEntry{at: int32(at), key: int32(len(keys) - at), value: int32(i)})
 		}
+		m.chunks[0] = keys
 		t.moving = true
-		err = d.load(it, t, k, missing)
+		err = d.load(it, t, k)
 		t.moving = false
 		if err != nil {
 			return err

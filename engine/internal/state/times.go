@@ -31,10 +31,10 @@ type Times struct {
 	byTime  index   // from the time's hash to its moment
 
 	// With a database.
-	disk   *disk
-	due    []int64       // by pair: its time
-	here   vector.Bitmap // by pair: the database has it, or will when copies are committed
-	dirty  vector.Bitmap // by pair: it is to be copied
+	disk  *disk
+	due   []int64       // by pair: its time
+	here  vector.Bitmap // by pair: the database has it, or will when copies are committed
+	dirty vector.Bitmap // by pair: it is to be copied
 
 	key      []byte // lent to Due's yield
 	evictAll bool
