@@ -63,7 +63,7 @@ func chosen(got map[string]int, want enginetest.Result) error {
 	for _, count := range got {
 		n += count
 	}
-	if n != want.Take {
+	if want.Take >= 0 && n != want.Take {
 		return fmt.Errorf("the engine has %d rows, %d wanted", n, want.Take)
 	}
 	from, sure := counted(types, want.Rows), counted(types, want.Rows[:want.Sure])

@@ -28,6 +28,8 @@ type randomTable struct {
 	steps  []step
 	// watermark is an expression over the column ts, which then is event time.
 	watermark string
+	clock     bool // there is a column p, processing time
+	asked     bool // the table is asked for rows by key, and has them all from the start
 }
 
 // step is a change of one of the table's rows: it gets new values, or goes. Any
@@ -128,6 +130,9 @@ func (t *randomTable) declare(key []int) string {
 	for i, c := range t.schema {
 		cols[i] = c.Name + " " + c.Type.String()
 	}
+	if t.clock {
+		cols = append(cols, "p AS PROCTIME()")
+	}
 	if len(key) > 0 {
 		cols = append(cols, "PRIMARY KEY ("+strings.Join(t.schema.Project(key).Names(), ", ")+") NOT ENFORCED")
 	}
@@ -140,6 +145,9 @@ func (t *randomTable) declare(key []int) string {
 		words = " retract"
 	case sqltype.UpsertMode:
 		words = " upsert"
+	}
+	if t.asked {
+		words += " lookup"
 	}
 	return t.name + " (" + strings.Join(cols, ", ") + ")" + words
 }

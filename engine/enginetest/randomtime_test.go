@@ -246,7 +246,11 @@ func (g *timeGrammar) query() *query {
 	if g.whole || !g.chance(4) || q.sides != nil {
 		return q
 	}
-	// A query without time over it.
+	return g.around(q)
+}
+
+// around draws a query without time over another.
+func (g *timeGrammar) around(q *query) *query {
 	outer := &query{rows: q.rows, froms: []from{{alias: fmt.Sprintf("a%d", g.aliases), sub: q}}}
 	g.scope = nil
 	for _, it := range q.items {
@@ -314,9 +318,11 @@ func (g *timeGrammar) inWindows(depth int) *query {
 }
 
 // windowed draws an aggregation of windows.
-func (g *timeGrammar) windowed(depth int) *query {
+func (g *timeGrammar) windowed(depth int) *query { return g.windowedOf(g.stream(depth)) }
+
+func (g *timeGrammar) windowedOf(in stream) *query {
 	q := &query{}
-	s := g.window(g.stream(depth))
+	s := g.window(in)
 	g.read(q, s)
 	if g.chance(4) {
 		q.where = g.boolean(1)

@@ -10,12 +10,17 @@ import (
 
 // temporalJoin draws a join with the version that holds at the time of a row.
 func (g *timeGrammar) temporalJoin(depth int) *query {
-	q := &query{}
 	left := g.stream(depth)
+	return g.joinVersions(left, g.versions.name+" FOR SYSTEM_TIME AS OF "+left.alias+"."+left.time)
+}
+
+// joinVersions draws a join with a form of the table that has versions.
+func (g *timeGrammar) joinVersions(left stream, table string) *query {
+	q := &query{}
 	t := g.versions
 	right := stream{from: from{alias: fmt.Sprintf("a%d", g.aliases), join: g.pick(" JOIN ", " LEFT JOIN ")}, rows: 1}
 	g.aliases++
-	right.table = t.name + " FOR SYSTEM_TIME AS OF " + left.alias + "." + left.time
+	right.table = table
 	for _, c := range t.schema {
 		right.cols = append(right.cols, column(right.alias, c.Name, c.Type.Optional()))
 	}

@@ -18,7 +18,7 @@ func growing(n plan.Node) bool {
 		if !n.Source.Mode().InsertOnly() {
 			return false
 		}
-	case *plan.WindowAggregate:
+	case *plan.WindowAggregate, *plan.ToChangelog:
 		return true
 	case *plan.WindowTable:
 		if n.Windows.Kind == window.Session {
@@ -31,13 +31,16 @@ func growing(n plan.Node) bool {
 			return false
 		}
 	case *plan.Join:
+		if once(n) {
+			return growing(n.Left)
+		}
 		if n.Windowed || n.Interval != nil {
 			return true
 		}
 		if n.Kind.PadsLeft() || n.Kind.PadsRight() || n.Kind == plan.AntiJoin {
 			return false
 		}
-	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Unnest, *plan.Exchange, *plan.ToChangelog, *plan.WatermarkAssigner, *plan.TemporalJoin:
+	case *plan.Values, *plan.Calc, *plan.Union, *plan.Expand, *plan.Unnest, *plan.Exchange, *plan.WatermarkAssigner, *plan.TemporalJoin, *plan.LookupJoin:
 	default:
 		return false
 	}
@@ -66,13 +69,14 @@ func historic(n plan.Node) bool {
 }
 
 // toChangelog has a row for every change that has a code. It knows those of tables, and of
-// rows that are never taken away.
-func toChangelog(n *plan.ToChangelog, in table) (table, error) {
+// rows that are never taken away; how others come to what they are is open.
+func toChangelog(n *plan.ToChangelog, in table) table {
 	out := after(len(n.Schema()), in)
 	out.inOrder = in.inOrder
 	copy(out.open[1:], in.open)
 	if !growing(n.Input) && (!historic(n.Input) || in.kinds == nil || n.Partial && len(n.Keys) == 0) {
-		return out, unsupported(n, "history of a table that changes")
+		out.some, out.unordered = true, true
+		return out
 	}
 	for i, r := range in.rows {
 		kind := in.kind(i)
@@ -89,7 +93,7 @@ func toChangelog(n *plan.ToChangelog, in table) (table, error) {
 		}
 		out.rows = append(out.rows, append(Row{n.Codes[at].Code}, r...))
 	}
-	return out, nil
+	return out
 }
 
 // fromChangelog counts how often each row is added and taken away. Updates that do not
@@ -98,7 +102,8 @@ func fromChangelog(n *plan.FromChangelog, in table) (table, error) {
 	out := after(len(n.Schema()), in)
 	out.some = out.some || slices.Contains(in.open, true)
 	if !growing(n.Input) {
-		return out, unsupported(n, "history of a table that changes")
+		out.some, out.unordered = true, true
+		return out, nil
 	}
 	before, later := false, false
 	for _, c := range n.Codes {
@@ -129,8 +134,9 @@ func fromChangelog(n *plan.FromChangelog, in table) (table, error) {
 		}
 	}
 	for _, count := range counts {
-		if count < 0 {
-			return out, unsupported(n, "table that rows are taken from which it has not")
+		if count < 0 { // rows are taken away that are not there: what they come to is open
+			out.some, out.unordered = true, true
+			return out, nil
 		}
 	}
 	for i, r := range in.rows {

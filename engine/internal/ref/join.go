@@ -9,12 +9,18 @@ import (
 // join tries every pair of rows, and remembers which rows have found a partner.
 func (e evaluator) join(n *plan.Join, left, right table) (table, error) {
 	if n.Windowed {
-		left, right = inTime(n, 0, n.Windows, left), inTime(n, 1, n.Windows, right)
+		at, _ := n.WindowBounds(0)
+		left = inTime(n, 0, at, n.Windows, left)
+		at, _ = n.WindowBounds(1)
+		right = inTime(n, 1, at, n.Windows, right)
 	}
 	if n.Interval != nil {
 		left, right = inInterval(n, 0, left), inInterval(n, 1, right)
 	}
 	out := after(len(n.Output), left, right)
+	if byTime := n.Windowed || n.Interval != nil; byTime {
+		out.late = [2][]lateRow{left.late[0], right.late[1]}
+	}
 	both := table{open: slices.Concat(left.open, right.open)}
 	for i, c := range n.Output {
 		out.open[i] = both.open[c]
@@ -84,18 +90,19 @@ func near(i *plan.Interval, l, r Row) bool {
 // before they came. Where no pair is in the interval nothing is waited for.
 func inInterval(n *plan.Join, port int, in table) table {
 	if n.Interval.Lower <= n.Interval.Upper {
-		in.judges(n.HiddenColumn(port), in)
 	}
 	hidden, time := n.HiddenColumn(port), []int{n.Interval.Left, n.Interval.Right}[port]
 	if hidden < 0 || n.Interval.Lower > n.Interval.Upper {
 		return in
 	}
 	out := in
-	out.rows, out.kinds, out.splits = nil, nil, nil
+	out.rows, out.kinds, out.splits, out.came = nil, nil, nil, nil
 	out.some = out.some || in.open[hidden] || in.open[time]
 	for i, r := range in.rows {
 		if t, ok := r[time].(int64); !ok || t > r[hidden].(int64) {
 			out.add(r, in, i)
+		} else {
+			out.refuse(port, r, nil, nil)
 		}
 	}
 	return out

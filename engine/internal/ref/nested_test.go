@@ -132,7 +132,6 @@ func TestNestedErrors(t *testing.T) {
 		"SELECT CAST(l AS ARRAY<INT>) FROM nested":                                              errs.Cast,
 		"SELECT CAST(r AS ROW<a TIME, s STRING>) FROM (SELECT ROW(l[1], 'x') AS r FROM nested)": errs.Cast,
 		"INSERT INTO strict SELECT id, ROW(CAST(NULL AS BIGINT), 'x') FROM nested":              errs.Data,
-		"SELECT * FROM TO_CHANGELOG(input => TABLE nested)":                                     errs.Unsupported,
 	} {
 		if strings.HasPrefix(sql, "INSERT") {
 			if _, err := e.ExecuteSQL(t.Context(), "SET 'table.exec.sink.nested-constraint-enforcer' = 'ROWS'"); err != nil {

@@ -93,32 +93,29 @@ func arrives(c *plan.OverCall) bool {
 
 // overInTime leaves out the rows that are late: which the watermark had passed before they
 // came. Where all calls look at so many rows, a row is late only behind one of its
-// partition that the watermark had passed.
+// partition that the watermark had passed. One without a time always is, unless it is
+// last in the order.
 func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
-	out.judges(n.Watermark, in)
-	if n.Watermark < 0 {
-		// Rows of NULL are late once the watermark is known, and it is open when that is.
-		if slices.ContainsFunc(in.rows, func(r Row) bool { return r[n.Order[0].Column] == nil }) {
-			out.some, out.unordered = true, true
-		}
-		return in
-	}
-	byRows := !slices.ContainsFunc(n.Calls, func(c plan.OverCall) bool {
+	byRows := !n.Strict && !slices.ContainsFunc(n.Calls, func(c plan.OverCall) bool {
 		return c.Function > plan.OverNthValue || !c.Frame.Rows || c.Frame.Start.Unbounded()
 	})
 	types := n.Schema().Project(n.Partition).Types()
 	kept := in
-	kept.rows, kept.kinds, kept.splits = nil, nil, nil
+	kept.rows, kept.kinds, kept.splits, kept.came = nil, nil, nil, nil
 	times := map[string][]int64{}
 	for i, r := range in.rows {
 		t, ok := r[n.Order[0].Column].(int64)
 		if !ok {
-			t = math.MinInt64
-			if n.Order[0].NullsLast {
-				t = math.MaxInt64
+			if !n.Order[0].NullsLast {
+				out.refuse(0, r, nil, nil)
+				continue
 			}
+			t = math.MaxInt64
 		}
-		k, before := Key(types, project(r, n.Partition)), r[n.Watermark].(int64)
+		k, before := Key(types, project(r, n.Partition)), NoWatermark
+		if n.Watermark >= 0 {
+			before = r[n.Watermark].(int64)
+		}
 		passed := before != NoWatermark && t <= before
 		if passed && byRows {
 			if in.severalSplits() || !in.inOrder {
@@ -127,9 +124,9 @@ func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
 			passed = slices.ContainsFunc(times[k], func(other int64) bool { return t <= other && other <= before })
 		}
 		if passed {
+			out.refuse(0, r, nil, nil)
 			continue
 		}
-		out.overdue = out.overdue || before != NoWatermark && t <= before
 		times[k] = append(times[k], t)
 		kept.add(r, in, i)
 	}

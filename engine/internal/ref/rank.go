@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/engine/sqltype"
 )
 
 // ranked numbers the rows of each partition. Which of different rows that are equal in
@@ -13,12 +14,13 @@ import (
 // are of each, when a bound stands between them.
 func ranked(n *plan.Rank, in table) table {
 	if n.Windowed() {
-		w, _, _ := n.Windows()
-		in = inTime(n, 0, w, in)
+		w, start, _ := n.Windows()
+		in = inTime(n, 0, start, w, in)
 	}
 	width := n.Width()
 	out := after(len(n.Schema()), in)
 	copy(out.open, in.open)
+	out.late = in.late
 	var by []int
 	for _, k := range n.Order {
 		by = append(by, k.Column)
@@ -26,11 +28,10 @@ func ranked(n *plan.Rank, in table) table {
 	if in.opensColumns(n.Partition) || in.opensColumns(by) {
 		out.some = true
 	}
-	waits := n.Watermark >= 0 && !n.Windowed() && slices.ContainsFunc(in.rows, func(r Row) bool { return isLate(n.Order, n.Watermark, r) })
+	waits := n.Time == sqltype.Rowtime && !n.Order[0].Desc && !n.Windowed() && slices.ContainsFunc(in.rows, func(r Row) bool { return isLate(n.Order, n.Watermark, r) })
 	if waits && n.Strategy == plan.RankFirstInTime {
 		return firstInTime(n, in, out)
 	} else if waits {
-		out.overdue = true
 		out.some, out.unordered = true, true // a row may have been passed on before it came
 	}
 	keys := n.Schema().Project(n.Partition).Types()
@@ -108,19 +109,25 @@ func firstInTime(n *plan.Rank, in, out table) table {
 		out.some = true
 	}
 	out.unordered = out.unordered || !in.inOrder
-	out.overdue = true
 	keys := n.Schema().Project(n.Partition).Types()
 	first, names := map[string]Row{}, []string{}
 	for _, r := range in.rows {
+		t, timed := r[n.Order[0].Column].(int64)
+		if !timed && !n.Order[0].NullsLast || n.Strict && isLate(n.Order, n.Watermark, r) {
+			out.refuse(0, r, nil, nil)
+			continue
+		}
 		k := Key(keys, project(r, n.Partition))
 		have, ok := first[k]
 		if !ok {
 			names = append(names, k)
 		}
-		t, timed := have[n.Order[0].Column], false
 		if ok {
-			_, timed = t.(int64)
-			passed := timed && t.(int64) <= r[n.Watermark].(int64) || !timed && !n.Order[0].NullsLast
+			t, timed = have[n.Order[0].Column].(int64)
+			passed := timed && n.Watermark >= 0 && t <= r[n.Watermark].(int64)
+			if at, ok := r[n.Order[0].Column].(int64); passed && ok && at < t {
+				out.refuse(0, r, nil, nil)
+			}
 			if passed || inOrder(n.Order, have, r) <= 0 {
 				continue
 			}
@@ -137,14 +144,14 @@ func firstInTime(n *plan.Rank, in, out table) table {
 	return out
 }
 
-// isLate reports whether the watermark had passed a row before it came. NULL is before all
-// time, unless it is behind.
+// isLate reports whether the watermark had passed a row before it came. A row without a
+// time always is late, unless it is last in the order.
 func isLate(order []plan.SortKey, watermark int, r Row) bool {
-	before := r[watermark].(int64)
-	if t, ok := r[order[0].Column].(int64); ok {
-		return t <= before
+	t, ok := r[order[0].Column].(int64)
+	if !ok {
+		return !order[0].NullsLast
 	}
-	return !order[0].NullsLast && before != NoWatermark
+	return watermark >= 0 && t <= r[watermark].(int64)
 }
 
 // ordered sorts rows by time. A row that is not after one which the watermark had passed

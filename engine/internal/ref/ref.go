@@ -33,6 +33,9 @@ type Change struct {
 	Row   Row
 	Kind  vector.RowKind
 	Split int
+	// Came is when it came, as a number greater than 0: the changes of all tables come in
+	// its order. 0: that is not known.
+	Came int
 }
 
 // Input is what a plan is evaluated on.
@@ -58,7 +61,7 @@ type Result struct {
 	Schema sqltype.Schema
 	Rule   Rule
 	// Rows are the result or, by Choice, those that it is chosen from: Take of them, the
-	// first Sure among them. Take is -1 by any other rule.
+	// first Sure among them. Take is -1 by any other rule, and when it is open how many.
 	Rows       []Row
 	Take, Sure int
 	// Open are the columns that the rule Columns leaves open.
@@ -97,8 +100,9 @@ func Evaluate(p *plan.Plan, in Input) ([]Result, error) {
 
 type evaluator struct {
 	in Input
-	// history says that the changes of a table are wanted, not what they come to.
-	history bool
+	// history says that the changes of a table are wanted, not what they come to, and bare
+	// that they may be as they are: updates without the rows that they replace.
+	history, bare bool
 }
 
 func unsupported(n interface{ Pos() errs.Position }, format string, args ...any) error {
@@ -134,18 +138,18 @@ type table struct {
 	rows    []Row
 	kinds   []vector.RowKind // of each row, when some may be taken away; else nil
 	splits  []string         // of each row: the split that it came from; nil: that is not known
+	came    []int            // of each row: when it came, in the order of its table; nil: that is not known
 	inOrder bool             // the rows are in the order in which they come
 	open    []bool           // columns whose values depend on an order
 	some    bool             // which rows there are depends on an order
 	// unordered says that an order on which something depends is not that of the tables.
 	unordered bool
-	// overdue says that rows may leave when those behind them have heard of a later time.
-	overdue bool
-	choice  *choice // why some is set, if it is a LIMIT alone
+	choice    *choice // why some is set, if that is all that is open
+	late      [2][]lateRow
 }
 
-// choice is what a LIMIT chooses from: take of the rows, the first sure of them among
-// them.
+// choice is what a LIMIT chooses from, or a join that depends on when rows come: take of
+// the rows, -1 being any number, the first sure of them among them.
 type choice struct {
 	rows       []Row
 	take, sure int
@@ -153,14 +157,6 @@ type choice struct {
 
 // ordered notes that something depends on the order in which t's rows came.
 func (t *table) ordered(in table) { t.unordered = t.unordered || !in.inOrder }
-
-// judges notes that rows of in are late or not by the watermark in a column or, without
-// one, by what the operator has heard: then it is open what becomes of rows that are overdue.
-func (t *table) judges(hidden int, in table) {
-	if hidden < 0 && in.overdue {
-		t.some, t.unordered = true, true
-	}
-}
 
 // opens reports whether an expression over t depends on an order.
 func (t table) opens(es ...expr.Expr) bool {
@@ -178,29 +174,22 @@ func after(n int, ins ...table) table {
 	for _, t := range ins {
 		out.some = out.some || t.some
 		out.unordered = out.unordered || t.unordered
-		out.overdue = out.overdue || t.overdue
 	}
 	return out
 }
 
 // table is the table that leaves n.
 func (e evaluator) table(n plan.Node) (table, error) {
-	ins := make([]table, len(n.Inputs()))
-	below := e
-	switch n := n.(type) {
-	case *plan.WatermarkAssigner:
-		below.history = n.Hidden || e.history
-	case *plan.ToChangelog:
-		below.history = !growing(n.Input) && historic(n.Input)
-	case *plan.Calc, *plan.Union, *plan.Expand, *plan.Exchange:
-	default:
-		below.history = false
+	if n, ok := n.(*plan.LateRows); ok {
+		return e.lateRows(n)
 	}
+	ins := make([]table, len(n.Inputs()))
 	for i, in := range n.Inputs() {
 		var err error
-		if ins[i], err = below.table(in); err != nil {
+		if ins[i], err = e.below(n, i).table(in); err != nil {
 			return table{}, err
 		}
+		ins[i].late = [2][]lateRow{}
 		if !takesChanges(n) {
 			ins[i] = ins[i].settled(in.Schema())
 		}
@@ -237,18 +226,32 @@ func (e evaluator) table(n plan.Node) (table, error) {
 	case *plan.Over:
 		return e.overWindows(n, ins[0])
 	case *plan.TemporalJoin:
+		if n.Attr == sqltype.Proctime {
+			return e.latestJoin(n, ins[0], ins[1])
+		}
 		return e.temporalJoin(n, ins[0], ins[1])
+	case *plan.LookupJoin:
+		return e.lookupJoin(n, ins[0])
 	case *plan.Join:
+		switch {
+		case n.Lookup != nil:
+			return e.joinOnce(probeOf(n), ins[0], ins[1], asItIs(n, ins[1]))
+		case n.Snapshot != nil:
+			return e.snapshotJoin(n, ins[0], ins[1])
+		}
 		return e.join(n, ins[0], ins[1])
 	case *plan.Limit:
 		return limited(n, ins[0], nil, n.Offset, n.Count), nil
 	case *plan.Exchange:
 		return ins[0], nil
 	case *plan.ToChangelog:
-		return toChangelog(n, ins[0])
+		return toChangelog(n, ins[0]), nil
 	case *plan.FromChangelog:
 		return fromChangelog(n, ins[0])
 	case *plan.Normalize:
+		if ins[0].kinds != nil { // all changes have the rows that they replace
+			return ins[0], nil
+		}
 		return keyed(n, n.Keys, plan.KeepLast, ins[0])
 	case *plan.Materialize:
 		return keyed(n, n.Keys, n.Keep, ins[0])
@@ -264,7 +267,7 @@ func (e evaluator) scan(n *plan.Scan) (table, error) {
 	}
 	all, err := e.in.Tables(n)
 	out := after(len(n.Columns))
-	out.inOrder = n.Source.Mode().InsertOnly()
+	out.inOrder = n.Source != nil && n.Source.Mode().InsertOnly()
 	for _, r := range all {
 		out.rows = append(out.rows, project(r, n.Columns))
 	}
@@ -302,14 +305,19 @@ func (e evaluator) calc(n *plan.Calc, in table) (table, error) {
 	if err := e.calcRows(n, in, &out); err != nil {
 		return out, err
 	}
-	if in.choice != nil && n.Filter == nil {
-		c := *in.choice
-		chosen := table{}
-		err := e.calcRows(n, table{rows: c.rows}, &chosen)
+	if in.choice != nil {
+		c, sure, maybe := *in.choice, table{}, table{}
+		err := e.calcRows(n, table{rows: c.rows[:c.sure]}, &sure)
+		if err == nil {
+			err = e.calcRows(n, table{rows: c.rows[c.sure:]}, &maybe)
+		}
 		if err != nil {
 			return out, err
 		}
-		c.rows = chosen.rows
+		if n.Filter != nil {
+			c.take = -1
+		}
+		c.rows, c.sure = slices.Concat(sure.rows, maybe.rows), len(sure.rows)
 		out.choice = &c
 	}
 	return out, nil

@@ -21,6 +21,9 @@ func toSink(n *plan.Sink, in table) (table, error) {
 			out.choice = nil
 		}
 	}
+	if len(n.Keys) > 0 && len(out.rows) < len(in.rows) { // what was there by the key before may stay
+		out.some, out.unordered, out.choice = true, true, nil
+	}
 	return out, err
 }
 
@@ -32,8 +35,6 @@ func sinkRows(n *plan.Sink, in []Row) ([]Row, error) {
 		switch {
 		case wrong && !n.DropNull:
 			return nil, errs.New(errs.Data, n.Pos(), "NULL in column %q", n.Schema()[c].Name)
-		case wrong && len(n.Keys) > 0: // the row of the key that was there before may stay
-			return nil, unsupported(n, "history of a key whose row is dropped")
 		case wrong:
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/weirdb/weir/engine/internal/plan"
-	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 )
 
@@ -21,9 +20,6 @@ type version struct {
 // time, if the condition is true. A row of the left that is behind the watermark before it
 // is late.
 func (e evaluator) temporalJoin(n *plan.TemporalJoin, left, right table) (table, error) {
-	if n.Attr != sqltype.Rowtime {
-		return table{}, unsupported(n, "join with what has come in processing time")
-	}
 	out := after(len(n.Schema()), left, right)
 	both := table{open: slices.Concat(left.open, right.open)}
 	for i, c := range n.Output {
@@ -31,8 +27,6 @@ func (e evaluator) temporalJoin(n *plan.TemporalJoin, left, right table) (table,
 	}
 	out.inOrder = false
 	out.some = out.some || left.open[n.Time] || right.opensColumns(append([]int{n.Version}, n.Key...)) || left.opensColumns(n.LeftKeys) || both.opens(n.Residual)
-	out.judges(n.HiddenColumn(0), left)
-	out.judges(n.HiddenColumn(1), right)
 	things, open := versionsOf(n, right)
 	if open {
 		out.some = true
@@ -42,6 +36,7 @@ func (e evaluator) temporalJoin(n *plan.TemporalJoin, left, right table) (table,
 	for i, l := range left.rows {
 		at, ok := l[n.Time].(int64)
 		if ok && hidden >= 0 && at < l[hidden].(int64) {
+			out.refuse(0, l, nil, nil)
 			continue
 		}
 		found := false

@@ -111,7 +111,6 @@ type stay struct {
 // taken away when what is left would be over.
 func sessions(n *plan.WindowTable, in, out table) table {
 	out.some = out.some || in.opensColumns(n.Partition) || in.open[n.Time]
-	out.judges(n.Watermark, in)
 	gap := n.Windows.Size
 	schema := n.Input.Schema()
 	keys, types := schema.Project(n.Partition).Types(), schema.Project(n.Forward).Types()
@@ -130,6 +129,7 @@ func sessions(n *plan.WindowTable, in, out table) table {
 				out.unordered = out.unordered || !in.inOrder
 			}
 			if late(n, parts[k], r, t, in.taken(i)) {
+				out.refuse(0, r, t, t+n.Windows.Size)
 				continue
 			}
 		}
@@ -227,7 +227,6 @@ func (e evaluator) windowAggregate(n *plan.WindowAggregate, in table) (table, er
 		}
 	}
 	out.some = out.some || in.opensColumns(reads)
-	out.judges(n.Watermark, in)
 	for i, a := range n.Aggs {
 		out.open[width+len(n.Keys)+i] = in.some || in.opensColumns(reads) || in.opens(append(slices.Clone(a.Args), a.Filter)...)
 	}
@@ -242,6 +241,7 @@ func (e evaluator) windowAggregate(n *plan.WindowAggregate, in table) (table, er
 		}
 		for _, s := range of {
 			if refuses(n.Windows, n.Watermark, r, s.end) {
+				out.refuse(0, r, s.start, s.end)
 				continue
 			}
 			head := append(Row{s.start, s.end}, project(r, n.Keys)...)
@@ -292,16 +292,18 @@ func windowColumns(n plan.Node) (ports [][2]int) {
 	return ports
 }
 
-// inTime is what an input of such a node comes to, without the changes that are late.
-func inTime(n plan.Node, port int, w plan.Windows, in table) table {
+// inTime is what an input of such a node comes to, without the changes that are late, which
+// are noted.
+func inTime(n plan.Node, port, start int, w plan.Windows, in table) table {
 	out := in
-	out.rows, out.kinds, out.splits = nil, nil, nil
+	out.rows, out.kinds, out.splits, out.came = nil, nil, nil, nil
 	cols := windowColumns(n)[port]
 	out.some = out.some || in.open[cols[0]] || cols[1] >= 0 && in.open[cols[1]]
-	out.judges(cols[1], in)
 	for i, r := range in.rows {
 		if !refuses(w, cols[1], r, r[cols[0]].(int64)) {
 			out.add(r, in, i)
+		} else {
+			out.refuse(port, r, r[start], r[cols[0]])
 		}
 	}
 	return out.settled(n.Inputs()[port].Schema())
