@@ -11,6 +11,7 @@ func (c *compiler) lookupJoin(n *plan.LookupJoin, inputs []exec.Edge) (*exec.Nod
 		ProbeSpec: op.ProbeSpec{
 			Types: n.Input.Schema().Types(), Outer: n.Kind == plan.LeftJoin, Residual: n.Residual, Output: n.Output,
 			Updating: !n.InputAppendOnly, Spread: spreadBy(n.Input),
+			Watermark: n.Input.Schema().Index(plan.WatermarkColumn) + 1,
 		},
 		Name: n.Table.ID.Object, Keys: n.Keys, TableKeys: n.TableKeys,
 		Source: n.Source, Ask: n.Ask, Whole: n.Whole, Read: n.Read.Types(), Filter: n.Filter, Exprs: n.Exprs,

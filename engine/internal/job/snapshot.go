@@ -11,6 +11,7 @@ func (c *compiler) snapshotJoin(n *plan.Join, inputs []exec.Edge) (*exec.Node, e
 		ProbeSpec: op.ProbeSpec{
 			Types: n.Left.Schema().Types(), Table: n.Right.Schema().Types(), Outer: n.Kind == plan.LeftJoin,
 			Residual: n.Residual, Output: n.Output, Updating: !n.LeftAppendOnly, Spread: spreadBy(n.Left),
+			Watermark: n.Left.Schema().Index(plan.WatermarkColumn) + 1,
 		},
 		Keys: n.LeftKeys, TableKeys: n.RightKeys, NullSafe: n.NullSafe,
 		TableUpdating: !n.RightAppendOnly, TableSpread: spreadBy(n.Right),

@@ -13,7 +13,7 @@ import (
 // for it. Rows that are equal are told apart by a number: that of the row that came first
 // is taken back first.
 type frozenRows struct {
-	probe  []int // columns of the probe side, all of them
+	probe  []int // columns of the probe side by which a row is found
 	output []int // columns of a pair that are emitted
 	kept   []int // those of them that are the table's, as columns of a pair
 	layout rowkey.Layout
@@ -30,6 +30,7 @@ type frozenRows struct {
 	number  []int64 // by row of a batch
 	probes  []int32
 	ids     []state.RowID
+	shown   []int32 // pairs that are emitted
 }
 
 // What was emitted for a row.
@@ -42,7 +43,9 @@ const (
 func newFrozenRows(spec ProbeSpec) *frozenRows {
 	f := &frozenRows{output: spec.Output, width: len(spec.Types), kinds: []vector.Kind{vector.Int64, vector.Int8}}
 	for c := range spec.Types {
-		f.probe = append(f.probe, c)
+		if c != spec.Watermark-1 {
+			f.probe = append(f.probe, c)
+		}
 	}
 	for _, c := range spec.Output {
 		if c >= f.width && !slices.Contains(f.kept, c) {
@@ -115,31 +118,24 @@ func (f *frozenRows) begin(b *vector.Batch) error {
 	return nil
 }
 
-// add emits the pairs that j has for rows of b, and keeps them. Those of an inner join
-// that have no partner are kept only.
-func (f *frozenRows) add(j *probeJoin, b *vector.Batch, from *state.Rows, out exec.Output) error {
-	p, n := f.rt.Pool, len(j.probe)
-	numbers, what := p.New(vector.Int64, n), p.New(vector.Int8, n)
-	f.slots, f.ids = resize(f.slots, n), f.ids[:0]
-	dst, kinds := vector.Values[int64](numbers), vector.Values[int8](what)
-	f.probes = f.probes[:0]
-	for i, r := range j.probe {
+// add emits pairs of rows of b, and keeps them. probe has the row of each pair, what says
+// what it is, and columns makes columns of pairs, of all for nil. Pairs that are nothing
+// are kept only.
+func (f *frozenRows) add(b *vector.Batch, probe []int32, what []int8, columns func(of []int, pairs []int32) []*vector.Vector, out exec.Output) error {
+	p, n := f.rt.Pool, len(probe)
+	numbers, whats := p.New(vector.Int64, n), p.New(vector.Int8, n)
+	f.slots, f.shown = resize(f.slots, n), f.shown[:0]
+	dst := vector.Values[int64](numbers)
+	copy(vector.Values[int8](whats), what)
+	for i, r := range probe {
 		dst[i] = f.number[r]
-		switch {
-		case j.rows[i] != 0:
-			kinds[i] = emittedPair
-		case j.spec.Outer:
-			kinds[i] = emittedPadded
-		default:
-			kinds[i] = emittedNothing
-			continue
+		if what[i] != emittedNothing {
+			f.shown = append(f.shown, int32(i))
 		}
-		f.probes, f.ids = append(f.probes, r), append(f.ids, j.rows[i])
 	}
-	kept := append([]*vector.Vector{numbers, what}, j.columns(b, from, f.kept, j.probe, j.rows)...)
-	rows := vector.NewBatch(n, kept, nil)
+	rows := vector.NewBatch(n, append([]*vector.Vector{numbers, whats}, columns(f.kept, nil)...), nil)
 	defer rows.Release()
-	probes := b.Take(p, j.probe)
+	probes := b.Take(p, probe)
 	defer probes.Release()
 	if err := f.rows.Resolve(f.enc.Encode(probes, f.probe), true, f.slots); err != nil {
 		return err
@@ -147,10 +143,10 @@ func (f *frozenRows) add(j *probeJoin, b *vector.Batch, from *state.Rows, out ex
 	if err := f.rows.Add(f.slots, rows); err != nil {
 		return err
 	}
-	if len(f.probes) == 0 {
+	if len(f.shown) == 0 {
 		return nil
 	}
-	pairs := vector.NewBatch(len(f.probes), j.columns(b, from, f.output, f.probes, f.ids), nil)
+	pairs := vector.NewBatch(len(f.shown), columns(f.output, f.shown), nil)
 	defer pairs.Release()
 	return out.Emit(pairs)
 }

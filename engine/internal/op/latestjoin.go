@@ -12,6 +12,9 @@ import (
 // last of those that have come: the last in event time, or the last to come when versions
 // are of processing time. What was emitted never changes. It keeps the last version of
 // each key.
+//
+// When the left takes a row away, what was emitted for it is taken back as it was: that is
+// kept too, and changes of the left leave as +I and -D.
 type LatestJoin struct {
 	joined temporalPairs
 	rt     *exec.Runtime
@@ -24,11 +27,15 @@ type LatestJoin struct {
 	times []int64
 }
 
-// NewLatestJoin returns a LatestJoin. The left has rows that are only added, and its time
-// is not read. It fails for a condition that cannot be compiled.
+// NewLatestJoin returns a LatestJoin. The time of the left is not read. It fails for a condition that cannot be compiled.
 func NewLatestJoin(spec TemporalJoinSpec) (*LatestJoin, error) {
 	spec.Left.Time = -1
 	pairs, err := newTemporalPairs(spec)
+	if l := spec.Left; l.Updating {
+		pairs.frozen = newFrozenRows(ProbeSpec{
+			Types: l.Types, Table: spec.Right.Types, Outer: spec.Outer, Output: spec.Output, Updating: true, Spread: l.Spread, Watermark: l.Watermark + 1,
+		})
+	}
 	return &LatestJoin{joined: pairs, time: spec.Right.Time, replacing: spec.Replacing}, err
 }
 
@@ -44,10 +51,13 @@ func (j *LatestJoin) Process(port int, b *vector.Batch, out exec.Output) error {
 		b = b.Dense(j.rt.Pool)
 		defer b.Release()
 	}
-	if port == 0 {
-		return j.joined.join(b, nil, out)
+	switch f := j.joined.frozen; {
+	case port == 1:
+		return j.latest(b)
+	case f != nil:
+		return f.process(b, out, func(part *vector.Batch) error { return j.joined.join(part, nil, out) })
 	}
-	return j.latest(b)
+	return j.joined.join(b, nil, out)
 }
 
 // latest keeps the versions of b that are the last of their keys.
@@ -97,8 +107,18 @@ func (j *LatestJoin) Advance(port int, w exec.Watermark, out exec.Output) error 
 // End does nothing.
 func (j *LatestJoin) End(int, exec.Output) error { return nil }
 
-// Flush does nothing: rows were emitted as they came.
-func (j *LatestJoin) Flush(exec.Output) error { return nil }
+// Flush takes back what is owed. All else was emitted as it came.
+func (j *LatestJoin) Flush(out exec.Output) error {
+	if f := j.joined.frozen; f != nil {
+		return f.flush(out)
+	}
+	return nil
+}
 
-// Close does nothing: state belongs to the task.
-func (j *LatestJoin) Close() error { return nil }
+// Close frees what is owed: state belongs to the task.
+func (j *LatestJoin) Close() error {
+	if f := j.joined.frozen; f != nil {
+		f.close()
+	}
+	return nil
+}

@@ -26,6 +26,9 @@ type ProbeSpec struct {
 	// +I and -D.
 	Updating bool
 	Spread   []int // columns that rows of the probe side are spread by; nil: one shard has all
+	// Watermark is one more than the hidden column of the probe side, or 0. It is not the
+	// same when a row is taken away as when it came.
+	Watermark int
 }
 
 // probeJoin joins rows of the probe side with what a table has: the part that LookupJoin
@@ -43,6 +46,7 @@ type probeJoin struct {
 	probe []int32
 	rows  []state.RowID
 	found []bool // by row of the batch: it has a partner
+	what  []int8 // by pair, when it is kept: what is emitted
 }
 
 func newProbeJoin(spec ProbeSpec) (probeJoin, error) {
@@ -183,12 +187,33 @@ func (j *probeJoin) emit(b *vector.Batch, with partners, out exec.Output) error 
 		return nil
 	}
 	if j.frozen != nil {
-		return j.frozen.add(j, b, with.rows, out)
+		return j.freeze(b, with, out)
 	}
 	cols := j.columns(b, with.rows, j.spec.Output, j.probe, j.rows)
 	pairs := vector.NewBatch(n, cols, nil)
 	defer pairs.Release()
 	return out.Emit(pairs)
+}
+
+// freeze emits the pairs and keeps them.
+func (j *probeJoin) freeze(b *vector.Batch, with partners, out exec.Output) error {
+	j.what = resize(j.what, len(j.probe))
+	for i, row := range j.rows {
+		switch {
+		case row != 0:
+			j.what[i] = emittedPair
+		case j.spec.Outer:
+			j.what[i] = emittedPadded
+		default:
+			j.what[i] = emittedNothing
+		}
+	}
+	return j.frozen.add(b, j.probe, j.what, func(of []int, pairs []int32) []*vector.Vector {
+		if pairs == nil {
+			return j.columns(b, with.rows, of, j.probe, j.rows)
+		}
+		return j.columns(b, with.rows, of, gather(nil, j.probe, pairs), gather(nil, j.rows, pairs))
+	}, out)
 }
 
 // columns gathers columns of pairs: of the rows probe of b, with rows of the table, 0 for

@@ -217,6 +217,38 @@ func TestTemporalJoinFreesVersions(t *testing.T) {
 	}
 }
 
+// What a row found stays, also when the row is taken away: it takes away what came out.
+func TestLatestJoinTakesBack(t *testing.T) {
+	t.Parallel()
+	for _, outer := range []bool{false, true} {
+		spec := temporalSpec(true, outer, false)
+		got := exectest.Run(t, exectest.Case{
+			New:   func() (exec.Operator, error) { return op.NewLatestJoin(spec) },
+			Kinds: [][]vector.Kind{probeInput.Kinds(), versionInput.Kinds()},
+			Events: []exectest.Event{
+				exectest.Rows(0, "+I 1 a 5 0", "+I 1 a 5 0"), exectest.Mark(),
+				exectest.Rows(1, "+I a 1 10 0"), exectest.Mark(),
+				exectest.Rows(0, "+I 1 a 5 3"), exectest.Mark(),
+				exectest.Rows(1, "+I a 2 20 0"), exectest.Mark(),
+				exectest.Rows(0, "-D 1 a 5 4"), exectest.Mark(), // of the first
+				exectest.Rows(0, "-U 1 a 5 4", "+U 2 a 5 4"), exectest.Mark(),
+				exectest.Rows(0, "-D 1 a 5 5", "-D 2 a 5 5"), exectest.Mark(),
+				exectest.Rows(0, "+I 3 NULL 5 5", "+I 4 c 6 5"), exectest.Mark(),
+				exectest.Rows(0, "-D 3 NULL 5 6"), exectest.Mark(),
+			},
+			NotNull:   [][]int{{3}, {3}},
+			KeepNulls: true,
+		})
+		want := []string{"+I 1 5 NULL NULL NULL", "+I 1 5 NULL NULL NULL", "+I 1 5 a 1 10", "-D 1 5 NULL NULL NULL", "-D 1 5 NULL NULL NULL", "+I 2 5 a 2 20", "-D 1 5 a 1 10", "-D 2 5 a 2 20", "+I 3 5 NULL NULL NULL", "+I 4 6 NULL NULL NULL", "-D 3 5 NULL NULL NULL"}
+		if !outer {
+			want = slices.DeleteFunc(want, func(row string) bool { return strings.HasSuffix(row, "NULL") })
+		}
+		if changes := got.Changes(); !slices.Equal(changes, want) {
+			t.Errorf("outer %t: got %q, want %q", outer, changes, want)
+		}
+	}
+}
+
 func TestLatestJoin(t *testing.T) {
 	t.Parallel()
 	spec := temporalSpec(false, true, false)

@@ -20,6 +20,8 @@ type temporalPairs struct {
 	output   []temporalColumn
 	pred     *expr.Predicate // nil: no condition
 	reads    []temporalColumn
+	frozen   *frozenRows                // nil: nothing is taken back as it was
+	column   func(c int) temporalColumn // of a pair
 	enc      *rowkey.Encoder
 	rt       *exec.Runtime
 
@@ -31,6 +33,9 @@ type temporalPairs struct {
 	keptRows   []state.Slot
 	followRows []int32
 	pass       []int32
+	// Of those that are kept:
+	what []int8
+	all  []int32
 }
 
 // temporalColumn is a column of a pair: column col of a side.
@@ -63,6 +68,7 @@ func newTemporalPairs(spec TemporalJoinSpec) (temporalPairs, error) {
 		}
 		return out
 	}
+	t.column = column
 	for _, c := range spec.Output {
 		t.output = append(t.output, column(c))
 	}
@@ -88,6 +94,9 @@ func sameText(a, b sqltype.Type) bool {
 func (t *temporalPairs) open(rt *exec.Runtime) error {
 	t.rt = rt
 	t.versions.open(rt)
+	if t.frozen != nil {
+		t.frozen.open(rt)
+	}
 	if t.pred == nil {
 		return nil
 	}
@@ -119,6 +128,9 @@ func (t *temporalPairs) join(b *vector.Batch, at []int64, out exec.Output) error
 			return err
 		}
 	}
+	if t.frozen != nil {
+		return t.freeze(b, matched, follows, out)
+	}
 	if t.outer {
 		return t.emit(b, nil, len(matched) == n, follows, out)
 	}
@@ -129,6 +141,29 @@ func (t *temporalPairs) join(b *vector.Batch, at []int64, out exec.Output) error
 		matched = nil
 	}
 	return t.emit(b, matched, true, follows, out)
+}
+
+// freeze emits the pairs of b, and keeps what was emitted for each row.
+func (t *temporalPairs) freeze(b *vector.Batch, matched, follows []int32, out exec.Output) error {
+	n := b.Len()
+	t.what, t.all = resize(t.what, n), resize(t.all, n)
+	alone := emittedNothing
+	if t.outer {
+		alone = emittedPadded
+	}
+	for i := range n {
+		t.what[i], t.all[i] = alone, int32(i)
+	}
+	for _, r := range matched {
+		t.what[r] = emittedPair
+	}
+	return t.frozen.add(b, t.all, t.what, func(of []int, pairs []int32) []*vector.Vector {
+		cols := make([]temporalColumn, len(of))
+		for i, c := range of {
+			cols[i] = t.column(c)
+		}
+		return t.columns(b, cols, pairs, len(matched) == n, follows)
+	}, out)
 }
 
 // unmatch takes their versions from rows that are NULL in one of the given columns.

@@ -17,7 +17,7 @@ type TemporalJoin struct {
 	// has found them.
 	Join
 	// Time is the left column with the time, and Attr what it is: event time, or processing
-	// time, of which the last version holds.
+	// time, of which the last version holds, and which is not read: it may be -1.
 	Time int
 	Attr sqltype.TimeAttr
 	// Version is the right column with the time from which a version holds, or -1: then it
@@ -193,10 +193,6 @@ func (n *TemporalJoin) check() error {
 		return errs.New(errs.Changelog, n.Right.Pos(), "the versions of %s are rows that are only added, but %s", n.Name, why(n.Right)).
 			WithHint("declare the PRIMARY KEY of the table, and join with the table itself")
 	}
-	if !n.event() && !n.Left.Traits().Mode.InsertOnly() {
-		return errs.New(errs.Changelog, n.at, "a row that is taken back would find another version than when it was added, but %s", why(n.Left)).
-			WithHint("join by event time, or where rows are only added")
-	}
 	return nil
 }
 
@@ -208,7 +204,10 @@ func (n *TemporalJoin) prune(need []int) Node {
 	if n.Residual != nil {
 		reads = union(output, expr.Columns(n.Residual))
 	}
-	left, right := append(slices.Clone(n.LeftKeys), n.Time), slices.Concat(n.RightKeys, n.Key)
+	left, right := slices.Clone(n.LeftKeys), slices.Concat(n.RightKeys, n.Key)
+	if n.event() {
+		left = append(left, n.Time)
+	}
 	if n.Version >= 0 {
 		right = append(right, n.Version)
 	}
@@ -255,9 +254,14 @@ func (n *TemporalJoin) selecting(cols []int) *TemporalJoin {
 func (n *TemporalJoin) derive(t *Traits) {
 	l := n.Left.Traits()
 	n.LeftAppendOnly, n.RightAppendOnly = l.Mode.InsertOnly(), n.Right.Traits().Mode.InsertOnly()
-	if t.Mode = l.Mode; !n.LeftAppendOnly {
+	switch t.Mode = l.Mode; {
+	case n.LeftAppendOnly:
+	case n.event():
 		// The halves of an update are joined each at its own time.
 		t.Mode = t.Mode.With(insert).With(remove)
+	default:
+		// What is taken back is what was emitted, whatever the version is by then.
+		t.Mode = sqltype.AppendMode.With(remove)
 	}
 	var seen []Key
 	for _, k := range l.Keys {
@@ -336,8 +340,15 @@ func (n *TemporalJoin) loss(col int) string {
 
 func (n *TemporalJoin) stateBound() string {
 	each := "the values of " + columnList(n.Right, n.Key)
-	if !n.event() {
+	switch {
+	case !n.event() && n.LeftAppendOnly:
 		return growth(n.Right, each)
+	case !n.event():
+		what := []string{each, "what was emitted for " + liveRows(n.Left) + " of the left"}
+		if finite(n.Left) && finite(n.Right) {
+			return bounds(what)
+		}
+		return "grows with " + list(what)
 	}
 	return growth(n.Right, each, "the rows that the watermark has not passed")
 }
@@ -349,9 +360,9 @@ func (n *TemporalJoin) equal(m *TemporalJoin) bool {
 // details are lines about the join.
 func (n *TemporalJoin) texts() []string {
 	version := "the last version of each " + columnList(n.Right, n.Key) + " that has come"
-	switch at := n.Left.Schema()[n.Time].Name; {
+	switch {
 	case n.event():
-		version = "the last " + n.Right.Schema()[n.Version].Name + " up to " + at
+		version = "the last " + n.Right.Schema()[n.Version].Name + " up to " + n.Left.Schema()[n.Time].Name
 	case n.Version >= 0:
 		version = "the last " + n.Right.Schema()[n.Version].Name + " that has come"
 	}
