@@ -94,6 +94,8 @@ func (s *subqueries) lateral(from string) string {
 	said := "SELECT " + item + " AS x0, " + value + " AS x1 FROM " + from
 	if strings.HasPrefix(join, " LEFT") {
 		query += " ON TRUE"
+	} else {
+		said += " WHERE EXISTS " + value // HAVING may leave no group, and so no row
 	}
 	s.lite = append(s.lite, [2]string{query, said})
 	return query
