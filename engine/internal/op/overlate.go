@@ -19,13 +19,13 @@ type overLate struct {
 	times      []int64
 	slots      []state.Slot
 	// The partitions of this epoch, if a row has come that the watermark had passed: the
-	// rows that wait, and the time of the last row that the watermark has passed.
+	// rows that wait, and the time of the last row that was emitted.
 	parts map[string]*overPassed
 }
 
 // overPassed is a partition in the eyes of a row that the watermark has passed.
 type overPassed struct {
-	waiting timeHeap
+	waiting sortedTimes
 	last    int64
 	some    bool
 }
@@ -101,19 +101,13 @@ func (l *overLate) chooseByRow(o *OverTime, b *vector.Batch) error {
 		if marks != nil {
 			at = max(at, marks[i])
 		}
-		for len(p.waiting) > 0 && p.waiting[0] <= at {
-			t := p.waiting.pop()
-			if !p.some || t > p.last {
-				p.some, p.last = true, t
-			}
-		}
-		if p.some && t <= p.last {
+		if p.some && t <= p.last || p.waiting.passed(t, at) {
 			l.lost = append(l.lost, int32(i))
 			continue
 		}
 		o.overdue = o.overdue || t <= at && at > math.MinInt64
 		l.kept = append(l.kept, int32(i))
-		p.waiting.push(t)
+		p.waiting.add(t)
 	}
 	return nil
 }
@@ -125,7 +119,7 @@ func (l *overLate) note(o *OverTime, b *vector.Batch) error {
 		return err
 	}
 	for i, t := range o.times(b.Col(o.time), b.Len(), nil) {
-		parts[i].waiting.push(t)
+		parts[i].waiting.add(t)
 	}
 	return nil
 }
@@ -160,7 +154,7 @@ func (l *overLate) find(o *OverTime, b *vector.Batch) ([]*overPassed, error) {
 			}
 			v := o.waiting.TakeColumn(o.rt.Pool, ids, o.time+1)
 			for _, t := range o.times(v, len(ids), nil) {
-				p.waiting.push(t)
+				p.waiting.add(t)
 			}
 			v.Release()
 			l.parts[string(key)] = p

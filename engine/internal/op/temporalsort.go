@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -42,7 +43,7 @@ type TemporalSort struct {
 	kept    []int32
 	lost    []int32
 	ids     []state.RowID
-	times   timeHeap
+	times   sortedTimes
 }
 
 // The columns of the one entry of TemporalSort.next: the number of the next row, whether
@@ -144,18 +145,15 @@ func (s *TemporalSort) choose(b *vector.Batch) error {
 		if marks != nil {
 			at = max(at, marks[i])
 		}
-		for len(s.times) > 0 && s.times[0] <= at {
-			fired = max(fired, s.times.pop())
-		}
 		switch {
 		case time.IsNull(i):
 			s.kept = append(s.kept, int32(i))
-		case t <= fired:
+		case t <= fired || s.times.passed(t, at):
 			s.lost = append(s.lost, int32(i))
 		default:
 			s.kept = append(s.kept, int32(i))
 			if t <= last {
-				s.times.push(t)
+				s.times.add(t)
 			}
 		}
 	}
@@ -188,7 +186,7 @@ func (s *TemporalSort) waiting(to int64) (int64, error) {
 	defer col.Release()
 	for i, t := range vector.Values[int64](col)[:len(s.ids)] {
 		if t <= to && !col.IsNull(i) {
-			s.times.push(t)
+			s.times.add(t)
 		}
 	}
 	return fired, nil
@@ -332,35 +330,19 @@ func shifted(cols []int) []int {
 // Close does nothing: state belongs to the task.
 func (s *TemporalSort) Close() error { return nil }
 
-// timeHeap has the earliest of several times in front.
-type timeHeap []int64
+// sortedTimes are times in order.
+type sortedTimes []int64
 
-func (h *timeHeap) push(t int64) {
-	*h = append(*h, t)
-	for i := len(*h) - 1; i > 0 && (*h)[(i-1)/2] > t; i = (i - 1) / 2 {
-		(*h)[i], (*h)[(i-1)/2] = (*h)[(i-1)/2], (*h)[i]
+func (s *sortedTimes) add(t int64) {
+	at := len(*s)
+	if at > 0 && (*s)[at-1] > t {
+		at, _ = slices.BinarySearch(*s, t)
 	}
+	*s = slices.Insert(*s, at, t)
 }
 
-func (h *timeHeap) pop() int64 {
-	old := *h
-	first, n := old[0], len(old)-1
-	old[0] = old[n]
-	old = old[:n]
-	for i := 0; ; {
-		c := 2*i + 1
-		if c >= n {
-			break
-		}
-		if c+1 < n && old[c+1] < old[c] {
-			c++
-		}
-		if old[i] <= old[c] {
-			break
-		}
-		old[i], old[c] = old[c], old[i]
-		i = c
-	}
-	*h = old
-	return first
+// passed reports whether a watermark has passed a time that is not before t.
+func (s sortedTimes) passed(t, watermark int64) bool {
+	at, _ := slices.BinarySearch(s, t)
+	return at < len(s) && s[at] <= watermark
 }
