@@ -69,23 +69,23 @@ func BenchmarkAdd(b *testing.B) {
 	for _, rows := range []int{1, 1024, 4096, 8192} {
 		for _, k := range []struct {
 			name   string
-			x      *vector.Vector
+			x, y   *vector.Vector
 			guests map[string]*udf.Module
 		}{
-			{"int64", int64s(p, rows), map[string]*udf.Module{"add": c, "add_checked": c, "go:add": g, "go:add_rows": g}},
-			{"double", float64s(p, rows), map[string]*udf.Module{"add_double": c}},
+			{"int64", int64s(p, rows), int64s(p, rows), map[string]*udf.Module{"add": c, "add_checked": c, "go:add": g, "go:add_rows": g}},
+			{"double", float64s(p, rows), float64s(p, rows), map[string]*udf.Module{"add_double": c}},
 		} {
 			b.Run(fmt.Sprintf("%s/kernel/%d", k.name, rows), func(b *testing.B) {
 				var m kernel.Misfits
 				for range b.N {
-					kernel.Arith(p, kernel.Add, k.x, k.x, rows, &m).Release()
+					kernel.Arith(p, kernel.Add, k.x, k.y, rows, &m).Release()
 				}
 				perRow(b, rows)
 			})
 			for _, name := range slices.Sorted(maps.Keys(k.guests)) {
 				b.Run(fmt.Sprintf("%s/%s/%d", k.name, name, rows), func(b *testing.B) {
 					i := open(b, k.guests[name], strings.TrimPrefix(name, "go:"))
-					benchCall(b, i, &udf.Call{Args: []*vector.Vector{k.x, k.x}, Rows: rows, Pool: p})
+					benchCall(b, i, &udf.Call{Args: []*vector.Vector{k.x, k.y}, Rows: rows, Pool: p})
 				})
 			}
 		}

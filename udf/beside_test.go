@@ -67,22 +67,22 @@ func BenchmarkBeside(b *testing.B) {
 	c, g := loadFile(b, h, benchModule, udf.Limits{}), loadFile(b, h, goGuest, udf.Limits{})
 	p := vector.NewPool()
 	for _, rows := range []int{1, 1024, 4096, 8192} {
-		x, y, s := int64s(p, rows), float64s(p, rows), words43(p, rows)
+		x, x2, y, y2, s := int64s(p, rows), int64s(p, rows), float64s(p, rows), float64s(p, rows), words43(p, rows)
 		var m kernel.Misfits
 		kernels := map[string]func(){
-			"int64":  func() { kernel.Arith(p, kernel.Add, x, x, rows, &m).Release() },
-			"double": func() { kernel.Arith(p, kernel.Add, y, y, rows, &m).Release() },
+			"int64":  func() { kernel.Arith(p, kernel.Add, x, x2, rows, &m).Release() },
+			"double": func() { kernel.Arith(p, kernel.Add, y, y2, rows, &m).Release() },
 			"upper":  func() { upperNative(p, s).Release() },
 		}
 		for _, k := range []struct {
 			kernel, guest string
 			args          []*vector.Vector
 		}{
-			{"int64", "add", []*vector.Vector{x, x}},
-			{"int64", "add_checked", []*vector.Vector{x, x}},
-			{"int64", "go:add", []*vector.Vector{x, x}},
-			{"int64", "go:add_rows", []*vector.Vector{x, x}},
-			{"double", "add_double", []*vector.Vector{y, y}},
+			{"int64", "add", []*vector.Vector{x, x2}},
+			{"int64", "add_checked", []*vector.Vector{x, x2}},
+			{"int64", "go:add", []*vector.Vector{x, x2}},
+			{"int64", "go:add_rows", []*vector.Vector{x, x2}},
+			{"double", "add_double", []*vector.Vector{y, y2}},
 			{"upper", "upper_ascii", []*vector.Vector{s}},
 			{"upper", "go:upper_ascii", []*vector.Vector{s}},
 		} {

@@ -23,10 +23,9 @@ type Call struct {
 // ends the instance. A row that a Fault names is one of the live rows.
 func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Scalar)
 	i.open(ctx, c)
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
 	x.strict = i.fn.Strict
@@ -87,6 +86,12 @@ func (i *Instance) open(ctx context.Context, c *Call) {
 	i.now, i.seed, i.random = c.Now, c.Seed, nil
 	i.begin(ctx, c.Rows)
 	i.count.Rows += int64(c.Rows)
+}
+
+// leave ends a batch, if there was one, and gives the instance back.
+func (i *Instance) leave() {
+	i.close()
+	i.busy.Store(false)
 }
 
 // close ends a batch.
@@ -154,11 +159,13 @@ func (i *Instance) piece(c *Call, from int) (int, error) {
 
 // value is the result of a scalar function, and of finish.
 func (i *Instance) value(p *vector.Pool, rows int) (*vector.Vector, error) {
-	out, err := i.result(p, rows)
+	x := &i.x
+	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
+	v, err := t.column(&x.layout.out[0], rows, x.counts())
 	if err != nil {
-		return nil, err
+		return nil, i.broken(0, err)
 	}
-	v := out[0]
+	i.count.BytesOut += t.took
 	if and := i.x.counts(); and != nil {
 		valid := v.Valid()
 		if valid == nil {

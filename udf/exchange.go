@@ -125,6 +125,7 @@ func (c *column) forget() {
 func (x *exchange) lay(a arena, now int64, seed uint64) {
 	l := x.layout
 	x.arena = a
+	x.arena.phase = phaseIn
 	x.arena.used = pad(l.head)
 	h := abi.Call{
 		Version: abi.Version, Size: abi.CallBytes, Rows: uint32(x.count),
@@ -175,7 +176,7 @@ func (x *exchange) lay(a arena, now int64, seed uint64) {
 // MORE: inputs stay as they are.
 func (x *exchange) prepare(cursor [2]uint64) {
 	l, a := x.layout, &x.arena
-	a.used = x.outFrom
+	a.used, a.phase = x.outFrom, phaseOut
 	h := &x.header
 	h.Cursor = cursor
 	for k := range l.out {

@@ -28,12 +28,12 @@ func (c *column) measure(v *vector.Vector, s span) int {
 	}
 	switch c.form {
 	case formFixed, formTime:
-		return size + pad(c.rows*c.width)
+		return size + valueRoom(c.rows*c.width)
 	case formBits:
 		return size + pad(bitmapBytes(c.rows))
 	case formText:
 		c.bytes = textBytes(v.Offsets(), s)
-		return size + pad((c.rows+1)*4) + pad(c.bytes)
+		return size + pad((c.rows+1)*4) + valueRoom(c.bytes)
 	case formList:
 		size += pad((c.rows + 1) * 4)
 		s = span{from: int(v.Offsets()[s.from]), to: int(v.Offsets()[s.to])}
@@ -94,11 +94,11 @@ func (c *column) put(a *arena, v *vector.Vector, s span, length int) {
 	kids := s
 	switch c.form {
 	case formFixed:
-		buf, at := a.cut(c.rows * c.width)
-		putFixed(buf, v, c.width, s)
+		buf, at := a.cutValues(c.rows * c.width)
+		putFixed(buf, v, c.width, &s)
 		d.Data, d.DataLen = at, uint32(c.rows*c.width)
 	case formTime:
-		buf, at := a.cut(c.rows * 4)
+		buf, at := a.cutValues(c.rows * 4)
 		putTime(view[int32](buf, c.rows), vector.Values[int64](v), s)
 		d.Data, d.DataLen = at, uint32(c.rows*4)
 	case formBits:
@@ -107,7 +107,7 @@ func (c *column) put(a *arena, v *vector.Vector, s span, length int) {
 		d.Data, d.DataLen = at, uint32(c.rows+7)/8
 	case formText:
 		offsets, at := a.cut((c.rows + 1) * 4)
-		data, dataAt := a.cut(c.bytes)
+		data, dataAt := a.cutValues(c.bytes)
 		putText(view[int32](offsets, c.rows+1), data, v, s)
 		d.Offsets, d.Data, d.DataLen = at, dataAt, uint32(c.bytes)
 	case formList:
@@ -150,7 +150,9 @@ func putBits(dst []uint64, src vector.Bitmap, s span) {
 	}
 }
 
-func putFixed(dst []byte, v *vector.Vector, width int, s span) {
+// putFixed copies values. It gets a pointer since a copy of a span that has just been
+// written waits for the writes.
+func putFixed(dst []byte, v *vector.Vector, width int, s *span) {
 	if s.sel == nil {
 		copy(dst, v.FixedBytes()[s.from*width:s.to*width])
 		return

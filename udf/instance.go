@@ -48,7 +48,6 @@ type Instance struct {
 	layouts   map[layoutKey]*layout
 	lastKey   layoutKey
 	last      *layout // of lastKey
-	outs      [1]*vector.Vector
 	x         exchange
 	scratch   scratch
 }
@@ -320,22 +319,27 @@ func (x *exchange) bound() int {
 	return x.count
 }
 
+// broken ends the instance for what a column of the result breaks.
+func (i *Instance) broken(column int, err error) error {
+	what := "the result"
+	if len(i.x.layout.out) > 1 {
+		what = fmt.Sprintf("column %d of the result", column)
+	}
+	return i.fail(i.fn.names[i.x.part], Broken, fmt.Sprintf("%s: %v", what, err))
+}
+
 // result checks the result columns and copies them out.
 func (i *Instance) result(p *vector.Pool, rows int) ([]*vector.Vector, error) {
 	x := &i.x
 	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
-	out := i.outs[:0] // enough for one
+	out := make([]*vector.Vector, 0, len(x.layout.out))
 	for k := range x.layout.out {
 		v, err := t.column(&x.layout.out[k], rows, x.counts())
 		if err != nil {
 			for _, v := range out {
 				v.Release()
 			}
-			what := "the result"
-			if len(x.layout.out) > 1 {
-				what = fmt.Sprintf("column %d of the result", k)
-			}
-			return nil, i.fail(i.fn.names[x.part], Broken, fmt.Sprintf("%s: %v", what, err))
+			return nil, i.broken(k, err)
 		}
 		out = append(out, v)
 	}

@@ -232,9 +232,37 @@ func view[T any](b []byte, n int) []T {
 // arena is the part of the guest's memory that the host fills for a call. Buffers are cut
 // off from its front, in the order in which they were measured.
 type arena struct {
-	mem  []byte // the arena
-	base uint32 // its address
-	used int
+	mem   []byte // the arena
+	base  uint32 // its address
+	used  int
+	phase int // where in a page values begin
+}
+
+// Values that take a page or more begin at certain places in a page. A processor tells by the low bits of
+// addresses whether a load must wait for stores before it, so that a copy is a quarter
+// slower when what it writes lies a little further on in its page than what it reads.
+// Large vectors begin where a page does, arguments a quarter after that, and results a
+// half, which is far enough from both.
+const (
+	page     = 4096
+	phaseIn  = page / 4
+	phaseOut = page / 2
+)
+
+// valueRoom is the most that cutValues takes for n bytes.
+func valueRoom(n int) int {
+	if n < page {
+		return pad(n)
+	}
+	return pad(n) + page
+}
+
+// cutValues is cut for the values of a column.
+func (a *arena) cutValues(n int) ([]byte, abi.Ptr) {
+	if n >= page {
+		a.used += (a.phase - int(a.base) - a.used) & (page - 1)
+	}
+	return a.cut(n)
 }
 
 // cut returns the next n bytes, of which those up to the next multiple of 64 belong to it.

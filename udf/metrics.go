@@ -30,7 +30,6 @@ type counts struct {
 // thing apart.
 func (c *counts) add(m *Metrics) {
 	c.Lock()
-	defer c.Unlock()
 	c.Calls += m.Calls
 	c.Rows += m.Rows
 	c.RowsOut += m.RowsOut
@@ -42,6 +41,7 @@ func (c *counts) add(m *Metrics) {
 	c.BytesOut += m.BytesOut
 	c.LogLines += m.LogLines
 	c.Gap = max(c.Gap, m.Gap)
+	c.Unlock()
 }
 
 // Metrics are the counts of all batches of f that ended, so far.

@@ -1,6 +1,7 @@
 package udf
 
 import (
+	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 	"unsafe"
@@ -18,12 +19,12 @@ func (c *column) room(rows, text, list int) int {
 	size := pad(bitmapBytes(rows))
 	switch c.form {
 	case formFixed, formTime:
-		return size + pad(rows*c.width)
+		return size + valueRoom(rows*c.width)
 	case formBits:
 		return size + pad(bitmapBytes(rows))
 	case formText:
 		c.bytes = pad(max(int(float64(rows)*c.perRow*1.25), text))
-		return size + pad((rows+1)*4) + c.bytes
+		return size + pad((rows+1)*4) + valueRoom(c.bytes)
 	case formList:
 		size += pad((rows + 1) * 4)
 		rows = max(int(float64(rows)*c.perRow*1.25), list, 8)
@@ -43,14 +44,14 @@ func (c *column) prepare(a *arena) {
 	d.Validity = at
 	switch c.form {
 	case formFixed, formTime:
-		_, d.Data = a.cut(c.rows * c.width)
+		_, d.Data = a.cutValues(c.rows * c.width)
 		d.DataCap = uint32(c.rows * c.width)
 	case formBits:
 		_, d.Data = a.cut(bitmapBytes(c.rows))
 		d.DataCap = uint32(c.rows+7) / 8
 	case formText:
 		_, d.Offsets = a.cut((c.rows + 1) * 4)
-		_, d.Data = a.cut(c.bytes)
+		_, d.Data = a.cutValues(c.bytes)
 		d.DataCap = uint32(c.bytes)
 	case formList:
 		_, d.Offsets = a.cut((c.rows + 1) * 4)
@@ -156,14 +157,7 @@ func (t *taker) column(c *column, rows int, counts vector.Bitmap) (*vector.Vecto
 
 // validity is a copy of the bits of so many rows, or nil when all are set.
 func (t *taker) validity(b []byte, rows int) *vector.Vector {
-	all := byte(0xff)
-	for _, x := range b[:rows/8] {
-		all &= x
-	}
-	if rest := uint(rows) & 7; rest != 0 {
-		all &= b[rows/8] | 0xff<<rest
-	}
-	if all == 0xff {
+	if allSet(b, rows) {
 		return nil
 	}
 	v := t.pool.New(vector.Int64, vector.BitmapWords(rows))
@@ -174,6 +168,22 @@ func (t *taker) validity(b []byte, rows int) *vector.Vector {
 		w[len(w)-1] &= 1<<rest - 1
 	}
 	return v
+}
+
+// allSet reports whether the first n bits are set.
+func allSet(b []byte, n int) bool {
+	words, all := b[:n/8], ^uint64(0)
+	for ; len(words) >= 8; words = words[8:] {
+		all &= binary.LittleEndian.Uint64(words)
+	}
+	last := byte(0xff)
+	for _, x := range words {
+		last &= x
+	}
+	if rest := uint(n) & 7; rest != 0 {
+		last &= b[n/8] | 0xff<<rest
+	}
+	return all == ^uint64(0) && last == 0xff
 }
 
 // words is the bitmap that validity made.

@@ -15,22 +15,19 @@ func (i *Instance) relay(c *Call) bool {
 	if last.rows != c.Rows || last.rows == 0 || last.base != i.arenaAt {
 		return false
 	}
-	x.rowsOf(c, 0, c.Rows)
+	mem := i.mem.bytes()[i.arenaAt:][:i.arenaSize]
+	x.rows.from, x.rows.to, x.rows.sel, x.count = 0, c.Rows, c.Sel, c.Rows
 	for k, v := range c.Args {
 		if c.Constant != nil && c.Constant[k] || v.Valid() != nil && nullsIn(v, x.rows) > 0 {
 			return false
 		}
+		putFixed(mem[last.in[k].data:], v, l.in[k].width, &x.rows)
 	}
-	mem := i.mem.bytes()[i.arenaAt:][:i.arenaSize]
-	x.arena = arena{mem: mem, base: i.arenaAt, used: last.outFrom}
+	x.arena.mem, x.arena.base, x.arena.used = mem, i.arenaAt, last.outFrom
 	x.outRows, x.outFrom, x.some = c.Rows, last.outFrom, false
 	copy(mem, last.head)
 	h := (*abi.Call)(unsafe.Pointer(&mem[:abi.CallBytes][0]))
 	h.Now, h.Seed = i.now, i.seed
-	for k := range l.in {
-		width := l.in[k].width
-		putFixed(mem[last.in[k].data:][:c.Rows*width], c.Args[k], width, x.rows)
-	}
 	for k := range l.out {
 		fill(mem[last.out[k].valid:][:bitmapBytes(c.Rows)])
 	}

@@ -28,7 +28,7 @@ func (s *States) len(size int) int {
 // module; the caller copies it.
 func (i *Instance) Init(ctx context.Context) ([]byte, error) {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Aggregate, abi.TableAggregate)
 	return i.init(ctx)
 }
@@ -65,10 +65,9 @@ func (i *Instance) init(ctx context.Context) ([]byte, error) {
 // -1. A nil sign adds all. Groups without rows stay as they are.
 func (i *Instance) Update(ctx context.Context, c *Call, group []uint32, sign []int8, s *States) error {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Aggregate, abi.TableAggregate)
 	i.open(ctx, c)
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartUpdate, i.layout(abi.PartUpdate, len(c.Args)))
 	sent := *c
@@ -143,14 +142,13 @@ func (i *Instance) updatePiece(c *Call, from int, group []uint32, sign []int8) (
 // Now, Seed and Pool of the call are used.
 func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []uint32, s *States) error {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Aggregate, abi.TableAggregate)
 	if !i.fn.Merge {
 		panic("udf: states of " + i.fn.Export + " cannot be merged")
 	}
 	count := other.len(i.fn.StateSize)
 	i.open(ctx, &Call{Rows: count, Now: c.Now, Seed: c.Seed})
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartMerge, i.layout(abi.PartMerge, 0))
 	next := s
@@ -185,11 +183,10 @@ func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []ui
 // Only Now, Seed and Pool of the call are used.
 func (i *Instance) Finish(ctx context.Context, c *Call, s *States) (*vector.Vector, error) {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Aggregate)
 	groups := s.len(i.fn.StateSize)
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartFinish, i.layout(abi.PartFinish, 0))
 	var b *vector.ColumnBuilder
@@ -238,7 +235,7 @@ func (i *Instance) groupPiece(s *States, from, groups int) (int, error) {
 // its own. Only Now and Seed of the call are used.
 func (i *Instance) Upgrade(ctx context.Context, c *Call, old *States, size, version int) (*States, error) {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Aggregate, abi.TableAggregate)
 	if i.fn.names[abi.PartUpgrade] == "" {
 		return nil, i.fail(i.fn.Export, Broken, fmt.Sprintf("it cannot read its states of version %d", version))
@@ -249,7 +246,6 @@ func (i *Instance) Upgrade(ctx context.Context, c *Call, old *States, size, vers
 	}
 	groups := old.len(size)
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
-	defer i.close()
 	next := newStates(i.fn.StateSize, groups, template)
 	x := &i.x
 	x.begin(abi.PartUpgrade, i.layout(abi.PartUpgrade, 0))
@@ -293,11 +289,10 @@ func newStates(size, groups int, template []byte) *States {
 // them, or what changed since the last Emit when EmitRetract. The states change only then.
 func (i *Instance) Emit(ctx context.Context, c *Call, s *States, yield func(*Rows) error) error {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.TableAggregate)
 	groups := s.len(i.fn.StateSize)
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartEmit, i.layout(abi.PartEmit, 0))
 	x.parents = true

@@ -30,10 +30,9 @@ func (r *Rows) Release() {
 // ends the call and the instance.
 func (i *Instance) CallTable(ctx context.Context, c *Call, yield func(*Rows) error) error {
 	i.enter()
-	defer i.busy.Store(false)
+	defer i.leave()
 	i.must(abi.Table, abi.Temporal)
 	i.open(ctx, c)
-	defer i.close()
 	x := &i.x
 	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
 	x.parents = true

@@ -10,11 +10,12 @@ import (
 // Pool recycles column buffers by size class. It belongs to one goroutine: only
 // that one may allocate. Buffers may be released from any goroutine.
 type Pool struct {
-	mu    sync.Mutex
-	free  [maxClass + 1][][]uint64 // by log2 of the number of words
-	bytes int64                    // held in free lists
-	limit int64
-	check *poolCheck // nil outside tests
+	mu      sync.Mutex
+	free    [maxClass + 1][][]uint64 // by log2 of the number of words
+	bytes   int64                    // held in free lists
+	limit   int64
+	vectors []Vector   // not handed out yet
+	check   *poolCheck // nil outside tests
 }
 
 const (
@@ -22,6 +23,10 @@ const (
 	maxClass = 24 // 128 MiB; larger buffers go back to the garbage collector
 
 	poolLimit = 64 << 20
+
+	// vectorsAtOnce is how many vectors are made at once, since to make one takes as long
+	// as to add a thousand numbers. They stay in memory as long as one of them does.
+	vectorsAtOnce = 8
 )
 
 // poolCheck is the bookkeeping of a pool that tests use.
@@ -62,35 +67,64 @@ func (p *Pool) alloc(n int) []uint64 {
 	if words == 0 {
 		return nil
 	}
-	c := max(bits.Len(uint(words-1)), minClass)
-	if c > maxClass {
-		b := make([]uint64, words)
-		p.track(b)
-		return b
-	}
 	p.mu.Lock()
-	if l := len(p.free[c]); l > 0 {
-		b := p.free[c][l-1]
-		p.free[c] = p.free[c][:l-1]
-		p.bytes -= int64(cap(b)) * 8
-		if p.check != nil {
-			p.check.live[unsafe.SliceData(b)] = cap(b)
-		}
-		p.mu.Unlock()
-		return b[:words]
-	}
+	b := p.recycled(words)
 	p.mu.Unlock()
-	b := make([]uint64, 1<<c)[:words]
-	p.track(b)
+	if b == nil {
+		b = p.fresh(words)
+	}
 	return b
 }
 
-func (p *Pool) track(b []uint64) {
+// vector returns a vector without anything, and for it what alloc does.
+func (p *Pool) vector(n int) (*Vector, []uint64) {
+	words := (n + 7) / 8
+	p.mu.Lock()
+	if len(p.vectors) == 0 {
+		p.vectors = make([]Vector, vectorsAtOnce)
+	}
+	v := &p.vectors[0]
+	p.vectors = p.vectors[1:]
+	b := p.recycled(words)
+	p.mu.Unlock()
+	if b == nil && words > 0 {
+		b = p.fresh(words)
+	}
+	return v, b
+}
+
+// classOf is the size class of a buffer of so many words.
+func classOf(words int) int { return max(bits.Len(uint(words-1)), minClass) }
+
+// recycled is a buffer of so many words that came back, or nil. The caller holds the lock.
+func (p *Pool) recycled(words int) []uint64 {
+	c := classOf(words)
+	if words == 0 || c > maxClass || len(p.free[c]) == 0 {
+		return nil
+	}
+	last := len(p.free[c]) - 1
+	b := p.free[c][last]
+	p.free[c] = p.free[c][:last]
+	p.bytes -= int64(cap(b)) * 8
+	if p.check != nil {
+		p.check.live[unsafe.SliceData(b)] = cap(b)
+	}
+	return b[:words]
+}
+
+// fresh is a new buffer of so many words.
+func (p *Pool) fresh(words int) []uint64 {
+	size := words
+	if c := classOf(words); c <= maxClass {
+		size = 1 << c
+	}
+	b := make([]uint64, size)[:words]
 	if p.check != nil {
 		p.mu.Lock()
 		p.check.live[unsafe.SliceData(b)] = cap(b)
 		p.mu.Unlock()
 	}
+	return b
 }
 
 func (p *Pool) put(b []uint64) {
@@ -99,22 +133,26 @@ func (p *Pool) put(b []uint64) {
 	}
 	b = b[:cap(b)]
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.check != nil {
-		if _, ok := p.check.live[unsafe.SliceData(b)]; !ok {
-			panic("vector: a buffer was released twice")
-		}
-		delete(p.check.live, unsafe.SliceData(b))
-		for i := range b {
-			b[i] = poison
-		}
+		p.checkBack(b)
 	}
-	c := bits.Len(uint(len(b) - 1))
-	if len(b) != 1<<c || c > maxClass || p.bytes+int64(len(b))*8 > p.limit {
-		return
+	if c := classOf(len(b)); len(b) == 1<<c && c <= maxClass && p.bytes+int64(len(b))*8 <= p.limit {
+		p.free[c] = append(p.free[c], b)
+		p.bytes += int64(len(b)) * 8
 	}
-	p.free[c] = append(p.free[c], b)
-	p.bytes += int64(len(b)) * 8
+	p.mu.Unlock()
+}
+
+// checkBack notes that a buffer came back. The caller holds the lock.
+func (p *Pool) checkBack(b []uint64) {
+	if _, ok := p.check.live[unsafe.SliceData(b)]; !ok {
+		p.mu.Unlock()
+		panic("vector: a buffer was released twice")
+	}
+	delete(p.check.live, unsafe.SliceData(b))
+	for i := range b {
+		b[i] = poison
+	}
 }
 
 // as views a buffer of words as n values of T.

@@ -31,10 +31,11 @@ func (p *Pool) New(kind Kind, n int) *Vector {
 	if w == 0 {
 		panic(fmt.Sprintf("vector: New(%v): not a fixed-width kind", kind))
 	}
-	v := &Vector{kind: kind, n: n, pool: p}
+	v, b := p.vector(n * w)
+	v.kind, v.n, v.pool = kind, n, p
 	v.refs.Store(1)
-	v.fixed = p.alloc(n * w)
-	v.owned[0] = v.fixed
+	v.fixed = b
+	v.owned[0] = b
 	return v
 }
 
@@ -44,9 +45,10 @@ func (p *Pool) NewVariable(kind Kind, n, size int) *Vector {
 	if !kind.Variable() {
 		panic(fmt.Sprintf("vector: NewVariable(%v): not a kind of variable width", kind))
 	}
-	v := &Vector{kind: kind, n: n, pool: p}
+	v, b := p.vector((n + 1) * 4)
+	v.kind, v.n, v.pool = kind, n, p
 	v.refs.Store(1)
-	v.owned[0] = p.alloc((n + 1) * 4)
+	v.owned[0] = b
 	v.offsets = as[int32](v.owned[0], n+1)
 	v.offsets[0] = 0
 	v.owned[1] = p.alloc(size)

@@ -49,7 +49,10 @@ func Command(include, out string, sources ...string) []string {
 		"-O3", "-msimd128", "-mbulk-memory", "-msign-ext", "-mnontrapping-fptoint", // what the sandbox runs
 		// Addresses as a base and a constant, several to a base: the sandbox checks bounds once for
 		// all of them. Without these each load has a check, and loops over numbers take three times as long.
-		"-mllvm", "-disable-lsr", "-mllvm", "-force-vector-interleave=4",
+		// A round of a loop takes up to eight vectors, as many as registers hold: clang knows of none
+		// in WebAssembly, and with 24 spills the least.
+		"-mllvm", "-disable-lsr", "-mllvm", "-force-target-max-vector-interleave=8",
+		"-mllvm", "-force-target-num-vector-regs=24", "-mllvm", "-small-loop-cost=1000",
 		"-std=c11", "-Wall", "-Wextra",
 		"-Wl,--stack-first", // a stack that overflows traps and overwrites nothing
 		"-Wl,--strip-debug", // names stay, for stack traces
