@@ -137,19 +137,20 @@ func TestTemporalSortByClock(t *testing.T) {
 
 func TestFirstInTime(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(3) {
+	for seed := range uint64(5) {
+		strict := seed > 2
 		r := rand.New(rand.NewPCG(seed, 7))
 		spec := op.DeduplicateSpec{Types: timedInput.Types()[:3], Key: []int{0}, Order: []op.SortKey{{Column: 1}, {Column: 2, NullsLast: true}}}
 		if seed == 1 {
 			spec.Order = spec.Order[:1]
 		}
 		events, script, marks := timedRows(r, 6, 20, 12)
-		got := exectest.Run(t, timedCase(func() exec.Operator { return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3}) }, events))
+		got := exectest.Run(t, timedCase(func() exec.Operator { return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3, Strict: strict}) }, events))
 		first := map[string]timedRow{}
 		for e, rows := range script {
 			for _, row := range rows {
-				if row.null {
-					row.at = math.MinInt64
+				if row.null || strict && row.at <= row.mark {
+					continue
 				}
 				k, _, _ := strings.Cut(row.text, " ")
 				have, ok := first[k]
