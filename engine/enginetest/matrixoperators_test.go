@@ -1,7 +1,7 @@
 package enginetest_test
 
 // matrixOperators has a query for every operator over t and t2 (a, b, g, v), whose
-// key is (a, b), and u (k, w), whose key is k. {C} are the columns of t that the
+// key is (a, b), u (k, w), whose key is k, and asked, which is as u and asked for rows by key. {C} are the columns of t that the
 // query passes on, {l.C} the same of alias l. The values v and w may be nested: {v} is
 // a number in v or v itself, and {S} are numbers in all of {C}.
 var matrixOperators = []struct{ name, sql string }{
@@ -61,6 +61,17 @@ var matrixOperators = []struct{ name, sql string }{
 	{"window rank", "SELECT {C} FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) QUALIFY RANK() OVER (PARTITION BY window_start, window_end ORDER BY {v}) <= 2"},
 	{"window join", "SELECT {l.C}, r.k, r.w FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) AS l LEFT JOIN TABLE(TUMBLE(TABLE u, DESCRIPTOR(ts), INTERVAL '0.002' SECOND)) AS r ON l.window_start = r.window_start AND l.window_end = r.window_end AND l.g <> r.k"},
 	{"join within an interval", "SELECT {l.C}, r.k, r.w FROM t AS l LEFT JOIN u AS r ON l.g = r.k AND l.ts BETWEEN r.ts - INTERVAL '0.001' SECOND AND r.ts + INTERVAL '0.001' SECOND"},
+	{"anti join within an interval", "SELECT {C} FROM t AS l WHERE NOT EXISTS (SELECT 1 FROM u AS r WHERE l.g = r.k AND l.ts BETWEEN r.ts - INTERVAL '0.002' SECOND AND r.ts)"},
+	{"over rows in time", "SELECT {C}, LAG({v}) OVER (PARTITION BY g ORDER BY ts, {S}) AS x, MAX({v}) OVER (PARTITION BY g ORDER BY ts, {S} ROWS 1 PRECEDING) AS y FROM t"},
+	{"first in time", "SELECT {C} FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY g ORDER BY ts, {S}) = 1"},
+	{"last in time", "SELECT {C} FROM t QUALIFY ROW_NUMBER() OVER (PARTITION BY g ORDER BY ts DESC, {S}) = 1"},
+	{"temporal join", "SELECT {l.C}, r.k, r.w FROM t AS l JOIN u FOR SYSTEM_TIME AS OF l.ts AS r ON l.g = r.k"},
+	{"left temporal join", "SELECT {l.C}, r.k, r.w FROM t AS l LEFT JOIN u FOR SYSTEM_TIME AS OF l.ts AS r ON l.g = r.k AND {l.v} > {r.w}"},
+	{"temporal join by processing time", "SELECT {l.C}, r.k, r.w FROM (SELECT *, PROCTIME() AS p FROM t WHERE ts IS NOT NULL) AS l LEFT JOIN u FOR SYSTEM_TIME AS OF l.p AS r ON l.g = r.k"},
+	{"lookup join", "SELECT {l.C}, r.k, r.w FROM (SELECT *, PROCTIME() AS p FROM t) AS l JOIN asked FOR SYSTEM_TIME AS OF l.p AS r ON l.g = r.k"},
+	{"left lookup join", "SELECT {l.C}, r.w FROM (SELECT *, PROCTIME() AS p FROM t) AS l LEFT JOIN asked FOR SYSTEM_TIME AS OF l.p AS r ON l.a = r.k AND {l.v} > {r.w}"},
+	{"snapshot join", "SELECT {l.C}, r.k, r.w FROM t AS l JOIN LATERAL TABLE(SNAPSHOT(input => TABLE u)) AS r ON l.g = r.k"},
+	{"left snapshot join", "SELECT {l.C}, r.w FROM t AS l LEFT JOIN LATERAL TABLE(SNAPSHOT(input => TABLE u)) AS r ON l.a = r.k AND {l.v} > {r.w}"},
 	{"order by, limit", "SELECT {C} FROM t ORDER BY {v} DESC, {S} LIMIT 3 OFFSET 1"},
 	{"limit", "SELECT {C} FROM t LIMIT 3"},
 	{"aggregate of the first", "SELECT g, SUM({v}) AS x FROM (SELECT * FROM (SELECT {C} FROM t) AS p ORDER BY {v}, {S} LIMIT 4) AS q GROUP BY g"},
