@@ -18,6 +18,7 @@ func (c *compiler) temporalJoin(n *plan.TemporalJoin, inputs []exec.Edge) (*exec
 			Updating: !n.RightAppendOnly, Spread: spreadBy(n.Right),
 		},
 		NullSafe: n.NullSafe, Outer: n.Kind == plan.LeftJoin, Replacing: n.Replacing(), Residual: n.Residual, Output: n.Output,
+		Retention: op.Retention(n.Retention(1)),
 	}
 	return c.operator(n, inputs, func() (exec.Operator, error) {
 		if n.Attr == sqltype.Proctime {

@@ -124,6 +124,17 @@ func newJoinPairs(spec JoinSpec) (joinPairs, error) {
 	return j, nil
 }
 
+// newTableSide is a side of which all columns are kept.
+func newTableSide(s JoinSide) joinSide {
+	side := joinSide{JoinSide: s, layout: keyLayout(s.Types, s.Keys, s.Spread)}
+	side.enc = rowkey.NewEncoder(side.layout)
+	side.stored, side.place = upTo(len(s.Types)), upTo(len(s.Types))
+	if s.Retention.Set() {
+		side.expiry = newRowExpiry(&side)
+	}
+	return side
+}
+
 // open keeps the runtime and opens the functions of the residual condition.
 func (j *joinPairs) open(rt *exec.Runtime) error {
 	j.rt = rt

@@ -51,6 +51,9 @@ func (j *LatestJoin) Process(port int, b *vector.Batch, out exec.Output) error {
 		b = b.Dense(j.rt.Pool)
 		defer b.Release()
 	}
+	if err := j.joined.versions.begin(); err != nil {
+		return err
+	}
 	switch f := j.joined.frozen; {
 	case port == 1:
 		return j.latest(b)
@@ -107,12 +110,15 @@ func (j *LatestJoin) Advance(port int, w exec.Watermark, out exec.Output) error 
 // End does nothing.
 func (j *LatestJoin) End(int, exec.Output) error { return nil }
 
-// Flush takes back what is owed. All else was emitted as it came.
+// Flush takes back what is owed, and forgets versions that nothing used for long. All else
+// was emitted as it came.
 func (j *LatestJoin) Flush(out exec.Output) error {
 	if f := j.joined.frozen; f != nil {
-		return f.flush(out)
+		if err := f.flush(out); err != nil {
+			return err
+		}
 	}
-	return nil
+	return j.joined.versions.flush()
 }
 
 // Close frees what is owed: state belongs to the task.
@@ -120,5 +126,6 @@ func (j *LatestJoin) Close() error {
 	if f := j.joined.frozen; f != nil {
 		f.close()
 	}
+	j.joined.versions.expiry.close()
 	return nil
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
@@ -152,6 +153,33 @@ func (e *expiry) settle(table *state.Values) error {
 		if err := e.touch(table, held, keys); err != nil {
 			return err
 		}
+	}
+	return e.drop(table)
+}
+
+// settleLive is settle for a table whose Bool column live says whether an entry counts:
+// those that do not any more are dropped, which may only be done at a mark.
+func (e *expiry) settleLive(table *state.Values, live int) error {
+	if e == nil {
+		return nil
+	}
+	if held := table.Held(); len(held) > 0 {
+		keys, err := table.Keys(e.rt.Pool, held)
+		if err != nil {
+			return err
+		}
+		defer releaseAll(keys)
+		var gone []state.Slot
+		kept, is := slices.Clone(held), state.Col[bool](table, live)
+		for i, s := range held {
+			if !is[s] {
+				kept[i], gone = state.None, append(gone, s)
+			}
+		}
+		if err := e.touch(table, kept, keys); err != nil {
+			return err
+		}
+		table.Drop(gone)
 	}
 	return e.drop(table)
 }

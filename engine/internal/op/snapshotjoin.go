@@ -3,6 +3,7 @@ package op
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
@@ -23,6 +24,11 @@ type SnapshotJoinSpec struct {
 	Until int64
 	// AtStart puts the processing time at which the operator is opened in place of Until.
 	AtStart bool
+	// Idle is the time after which the table has loaded when nothing new is heard of it,
+	// neither rows nor event time; 0: it is waited for.
+	Idle time.Duration
+	// Retention says when rows of the table are forgotten.
+	Retention Retention
 }
 
 // SnapshotJoin joins each row of the probe side once, with what a table has at that moment.
@@ -33,10 +39,10 @@ type SnapshotJoin struct {
 	probeJoin
 	spec   SnapshotJoinSpec
 	layout rowkey.Layout
-	enc    [2]*rowkey.Encoder
-	strict []int // keys in which NULL equals nothing
+	enc    *rowkey.Encoder // of the probe side
+	strict []int           // keys in which NULL equals nothing
 
-	table   *state.Rows
+	table   joinSide
 	waiting *state.Rows
 	keys    *state.Times // of what waits
 	loaded  firedEnd     // since when; nothing before
@@ -44,7 +50,8 @@ type SnapshotJoin struct {
 	watermark exec.Watermark // of the probe side
 	passed    exec.Watermark // what was passed on of it
 	ended     bool           // the probe side
-	negative  int64
+	heard     int64          // when something new was heard of the table
+	news      bool           // in this epoch
 	rowsIn    int64 // of the table, since the start
 	rowsKept  int64 // rows of the probe side that came and waited, since the start
 	slots     []state.Slot
@@ -58,7 +65,10 @@ func NewSnapshotJoin(spec SnapshotJoinSpec) (*SnapshotJoin, error) {
 	}
 	j := &SnapshotJoin{probeJoin: probe, spec: spec, watermark: exec.NoWatermark, passed: exec.NoWatermark}
 	j.layout = keyLayout(spec.ProbeSpec.Table, spec.TableKeys, spec.TableSpread)
-	j.enc[0], j.enc[1] = rowkey.NewEncoder(j.layout), rowkey.NewEncoder(j.layout)
+	j.enc = rowkey.NewEncoder(j.layout)
+	j.table = newTableSide(JoinSide{
+		Types: spec.ProbeSpec.Table, Keys: spec.TableKeys, Updating: spec.TableUpdating, Spread: spec.TableSpread, Retention: spec.Retention,
+	})
 	for i := range spec.Keys {
 		if spec.NullSafe == nil || !spec.NullSafe[i] {
 			j.strict = append(j.strict, i)
@@ -72,18 +82,14 @@ func (j *SnapshotJoin) Open(_ context.Context, rt *exec.Runtime) error {
 	if err := j.open(rt); err != nil {
 		return err
 	}
-	table := state.RowsOptions{Indexed: j.spec.TableUpdating}
-	for _, t := range j.spec.ProbeSpec.Table {
-		table.Cols = append(table.Cols, t.Kind())
-	}
-	j.table = rt.State.Rows("table", j.layout, table)
+	j.table.open(rt, "table", state.RowsOptions{Indexed: j.spec.TableUpdating})
 	waiting := state.RowsOptions{Indexed: j.frozen != nil}
 	for _, t := range j.spec.Types {
 		waiting.Cols = append(waiting.Cols, t.Kind())
 	}
 	j.waiting = rt.State.Rows("waiting", j.layout, waiting)
 	j.keys = rt.State.Times("waiting keys", j.layout)
-	j.negative = j.table.Negative()
+	j.heard = rt.Now()
 	if j.spec.AtStart {
 		j.spec.Until = rt.Now()
 	}
@@ -94,6 +100,11 @@ func (j *SnapshotJoin) hasLoaded() bool { return j.loaded.end != math.MinInt64 }
 
 // Process joins or keeps rows of the probe side, and keeps those of the table.
 func (j *SnapshotJoin) Process(port int, b *vector.Batch, out exec.Output) error {
+	if e := j.table.expiry; e.late() {
+		if err := e.expire(); err != nil {
+			return err
+		}
+	}
 	b = b.Dense(j.rt.Pool)
 	defer b.Release()
 	switch {
@@ -110,26 +121,23 @@ func (j *SnapshotJoin) Process(port int, b *vector.Batch, out exec.Output) error
 // change keeps rows of the table, or takes them away.
 func (j *SnapshotJoin) change(b *vector.Batch) error {
 	j.rowsIn += int64(b.Len())
+	j.news = true
 	if j.ended && j.hasLoaded() {
 		return nil
 	}
-	slots, err := j.resolve(1, b, j.table, true)
+	slots, err := j.resolve(b, j.table.enc, j.spec.TableKeys, true)
 	if err != nil {
 		return err
 	}
-	return j.table.Add(slots, b)
+	return j.table.add(b, slots)
 }
 
-// resolve finds the entries of b's rows in a table. Those with a NULL that equals nothing
-// have none.
-func (j *SnapshotJoin) resolve(port int, b *vector.Batch, in *state.Rows, create bool) ([]state.Slot, error) {
-	cols := j.spec.Keys
-	if port == 1 {
-		cols = j.spec.TableKeys
-	}
+// resolve finds the entries of the table for b's rows by their key columns. Those with a
+// NULL that equals nothing have none.
+func (j *SnapshotJoin) resolve(b *vector.Batch, enc *rowkey.Encoder, cols []int, create bool) ([]state.Slot, error) {
 	j.slots = resize(j.slots, b.Len())
-	keys := j.enc[port].Encode(b, cols)
-	if err := in.Resolve(keys, create, j.slots); err != nil {
+	keys := enc.Encode(b, cols)
+	if err := j.table.rows.Resolve(keys, create, j.slots); err != nil {
 		return nil, err
 	}
 	if keys.AnyNull() {
@@ -155,7 +163,7 @@ func (j *SnapshotJoin) strike(b *vector.Batch, cols []int, slots []state.Slot) {
 
 // wait keeps rows of the probe side until the table has loaded.
 func (j *SnapshotJoin) wait(b *vector.Batch) error {
-	keys := j.enc[0].Encode(b, j.spec.Keys)
+	keys := j.enc.Encode(b, j.spec.Keys)
 	j.slots = resize(j.slots, b.Len())
 	if err := j.waiting.Resolve(keys, true, j.slots); err != nil {
 		return err
@@ -174,11 +182,11 @@ func (j *SnapshotJoin) wait(b *vector.Batch) error {
 
 // probeWith joins rows, which are additions, with the table.
 func (j *SnapshotJoin) probeWith(b *vector.Batch, out exec.Output) error {
-	slots, err := j.resolve(0, b, j.table, false)
+	slots, err := j.resolve(b, j.enc, j.spec.Keys, false)
 	if err != nil {
 		return err
 	}
-	return j.join(b, partners{j.table, slots}, out)
+	return j.join(b, partners{j.table.rows, slots}, out)
 }
 
 // load joins what has waited.
@@ -200,7 +208,7 @@ func (j *SnapshotJoin) load(at int64, out exec.Output) error {
 // release joins the rows that wait under keys, and drops them.
 func (j *SnapshotJoin) release(keys *vector.Batch, out exec.Output) error {
 	slots := make([]state.Slot, keys.Len())
-	if err := j.waiting.Resolve(j.enc[0].Encode(keys, upTo(keys.Cols())), false, slots); err != nil {
+	if err := j.waiting.Resolve(j.enc.Encode(keys, upTo(keys.Cols())), false, slots); err != nil {
 		return err
 	}
 	var cursor state.Cursor
@@ -241,6 +249,7 @@ func (j *SnapshotJoin) releaseRows(ids []state.RowID, out exec.Output) error {
 
 // Advance notes how far the probe side is, or lets it go when the table has loaded.
 func (j *SnapshotJoin) Advance(port int, w exec.Watermark, out exec.Output) error {
+	j.news = j.news || port == 1
 	if port == 0 {
 		j.watermark = w
 	} else if !j.hasLoaded() && (int64(w) >= j.spec.Until || w == exec.EndWatermark) {
@@ -273,21 +282,50 @@ func (j *SnapshotJoin) End(port int, out exec.Output) error {
 			return err
 		}
 	}
+	return j.dropTable()
+}
+
+// dropTable drops the table when no row asks for it any more.
+func (j *SnapshotJoin) dropTable() error {
 	if j.ended && j.hasLoaded() {
-		j.negative = 0
-		return j.table.DropAll()
+		return j.table.drop()
 	}
 	return nil
 }
 
-// Flush keeps that the table has loaded, and shows how far it is.
+// idle lets the probe side go when nothing was heard of the table for long.
+func (j *SnapshotJoin) idle(out exec.Output) error {
+	if j.news {
+		j.heard, j.news = j.rt.Now(), false
+	}
+	if j.hasLoaded() || j.spec.Idle == 0 || j.rt.Now()-j.heard < j.spec.Idle.Milliseconds() {
+		return nil
+	}
+	if err := j.load(j.rt.Now(), out); err != nil {
+		return err
+	}
+	if err := j.pass(out); err != nil {
+		return err
+	}
+	return j.dropTable()
+}
+
+// Flush keeps that the table has loaded, forgets rows of it, and shows how far it is.
 func (j *SnapshotJoin) Flush(out exec.Output) error {
+	if err := j.idle(out); err != nil {
+		return err
+	}
 	if err := j.loaded.flush(); err != nil {
 		return err
 	}
-	if n := j.table.Negative(); n != j.negative {
-		j.rt.Inconsistent(n - j.negative)
-		j.negative = n
+	if e := j.table.expiry; e != nil {
+		if err := e.expire(); err != nil {
+			return err
+		}
+	}
+	if n := j.table.rows.Negative(); n != j.table.negative {
+		j.rt.Inconsistent(n - j.table.negative)
+		j.table.negative = n
 	}
 	if j.hasLoaded() {
 		j.rowsKept = 0
@@ -304,6 +342,9 @@ func (j *SnapshotJoin) Flush(out exec.Output) error {
 func (j *SnapshotJoin) Close() error {
 	if j.frozen != nil {
 		j.frozen.close()
+	}
+	if e := j.table.expiry; e != nil {
+		e.expiry.close()
 	}
 	return nil
 }

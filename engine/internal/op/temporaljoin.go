@@ -34,6 +34,9 @@ type TemporalJoinSpec struct {
 	Replacing bool
 	Residual  expr.Expr // over the columns of a pair; nil: the version that holds is the one
 	Output    []int     // columns of a pair to be emitted
+	// Retention says when the version that holds is forgotten of a key that neither a row
+	// nor a version has had for so long.
+	Retention Retention
 }
 
 // TemporalJoin joins each left row with the version of its key that holds at the time of
@@ -58,6 +61,7 @@ type TemporalJoin struct {
 	follow *timeQueue
 	joined temporalPairs
 	latest *state.Values // Replacing: by key, the time of the version that came last
+	ages   *expiry       // of latest; nil: it is kept for ever
 
 	overdue bool // a left row came that the watermark had reached
 	enc     *rowkey.Encoder
@@ -65,6 +69,13 @@ type TemporalJoin struct {
 	rows    []int32
 	lost    []int32
 }
+
+// The columns of latest.
+const (
+	colLatestHas  = 0
+	colLatestTime = 1
+	colLatestAge  = 2
+)
 
 // NewTemporalJoin returns a TemporalJoin. It fails for a condition that cannot be
 // compiled.
@@ -78,6 +89,9 @@ func NewTemporalJoin(spec TemporalJoinSpec) (*TemporalJoin, error) {
 		follow: newTimeQueue(r.Types, r.Keys, r.Spread, r.Updating),
 		enc:    rowkey.NewEncoder(keyLayout(r.Types, r.Keys, r.Spread)),
 	}
+	if spec.Replacing && spec.Retention.Set() {
+		j.ages = newExpiry(spec.Retention, keyLayout(r.Types, r.Keys, r.Spread), colLatestAge)
+	}
 	return j, err
 }
 
@@ -87,7 +101,12 @@ func (j *TemporalJoin) Open(_ context.Context, rt *exec.Runtime) error {
 	j.probes.open(rt, "left")
 	j.follow.open(rt, "right")
 	if j.spec.Replacing {
-		j.latest = rt.State.Values("latest", keyLayout(j.spec.Right.Types, j.spec.Right.Keys, j.spec.Right.Spread), []vector.Kind{vector.Bool, vector.Int64})
+		kinds := []vector.Kind{vector.Bool, vector.Int64}
+		if j.ages != nil {
+			kinds = append(kinds, vector.Int64)
+			j.ages.open(rt, "latest/expiry")
+		}
+		j.latest = rt.State.Values("latest", keyLayout(j.spec.Right.Types, j.spec.Right.Keys, j.spec.Right.Spread), kinds)
 	}
 	return j.joined.open(rt)
 }
@@ -98,6 +117,11 @@ func (j *TemporalJoin) Process(port int, b *vector.Batch, _ exec.Output) error {
 	defer b.Release()
 	if port == 0 {
 		return j.addProbes(b)
+	}
+	if j.ages.late() {
+		if err := j.ages.drop(j.latest); err != nil {
+			return err
+		}
 	}
 	return j.addVersions(b)
 }
@@ -172,8 +196,15 @@ func (j *TemporalJoin) addVersions(b *vector.Batch) error {
 	side := j.spec.Right
 	plain := b.Project(upTo(len(side.Types)))
 	defer plain.Release()
+	marks, floor := j.late[1].Rows(b)
+	before := func(i int) int64 {
+		if marks == nil {
+			return floor
+		}
+		return max(floor, marks[i])
+	}
 	if j.spec.Replacing {
-		completed, err := j.complete(plain)
+		completed, err := j.complete(plain, before)
 		if err != nil {
 			return err
 		}
@@ -182,19 +213,14 @@ func (j *TemporalJoin) addVersions(b *vector.Batch) error {
 	}
 	col, kinds := plain.Col(side.Time), plain.Kinds()
 	times := vector.Values[int64](col)[:b.Len()]
-	marks, floor := j.late[1].Rows(b)
 	from := make([]int64, 0, len(times))
 	j.rows = j.rows[:0]
 	for i, t := range times {
 		if kinds != nil && kinds[i] == vector.UpdateBefore || col.IsNull(i) {
 			continue
 		}
-		before := floor
-		if marks != nil {
-			before = max(before, marks[i])
-		}
-		if t <= before {
-			t = before + 1
+		if known := before(i); t <= known {
+			t = known + 1
 		}
 		j.rows, from = append(j.rows, int32(i)), append(from, t)
 	}
@@ -209,23 +235,30 @@ func (j *TemporalJoin) addVersions(b *vector.Batch) error {
 }
 
 // complete gives each -D the time at which it acts: its own, or that of the version that
-// it deletes if it has none or one before. The result is the caller's.
-func (j *TemporalJoin) complete(b *vector.Batch) (*vector.Batch, error) {
+// it deletes if it has none or one before. before is the watermark before a row. The
+// result is the caller's.
+func (j *TemporalJoin) complete(b *vector.Batch, before func(i int) int64) (*vector.Batch, error) {
 	side, kinds := j.spec.Right, b.Kinds()
 	j.slots = resize(j.slots, b.Len())
 	if err := j.latest.Resolve(j.enc.Encode(b, side.Keys), true, j.slots); err != nil {
 		return nil, err
 	}
+	if j.ages != nil {
+		j.rows = j.latest.Hold(j.slots, j.rows[:0])
+	}
 	j.latest.Dirty(j.slots)
-	has, latest, col := state.Col[bool](j.latest, 0), state.Col[int64](j.latest, 1), b.Col(side.Time)
+	has, latest, col := state.Col[bool](j.latest, colLatestHas), state.Col[int64](j.latest, colLatestTime), b.Col(side.Time)
 	times := j.rt.Pool.New(vector.Int64, b.Len())
 	var valid vector.Bitmap
 	out := vector.Values[int64](times)
 	for i, t := range vector.Values[int64](col)[:b.Len()] {
 		s, null := j.slots[i], col.IsNull(i)
 		if kinds != nil && kinds[i] == vector.Delete {
-			if has[s] && (null || t < latest[s]) {
+			switch {
+			case has[s] && (null || t < latest[s]):
 				t, null = latest[s], false
+			case null && j.ages != nil: // it may have been forgotten
+				t, null = before(i), false
 			}
 			has[s] = false
 		} else if !null {
@@ -238,14 +271,16 @@ func (j *TemporalJoin) complete(b *vector.Batch) (*vector.Batch, error) {
 			valid.Clear(i)
 		}
 	}
-	gone := j.slots[:0]
-	for _, s := range j.slots {
-		if !has[s] {
-			has[s] = true // once
-			gone = append(gone, s)
+	if j.ages == nil {
+		gone := j.slots[:0]
+		for _, s := range j.slots {
+			if !has[s] {
+				has[s] = true // once
+				gone = append(gone, s)
+			}
 		}
+		j.latest.Drop(gone)
 	}
-	j.latest.Drop(gone)
 	cols := make([]*vector.Vector, b.Cols())
 	for c := range cols {
 		if cols[c] = times; c != side.Time {
@@ -287,12 +322,21 @@ func (j *TemporalJoin) Flush(out exec.Output) error {
 	if err := j.probes.flush(); err != nil {
 		return err
 	}
-	return j.follow.flush()
+	if err := j.follow.flush(); err != nil {
+		return err
+	}
+	if err := j.ages.settleLive(j.latest, colLatestHas); err != nil {
+		return err
+	}
+	return j.joined.versions.flush()
 }
 
 // fire joins the left rows that are due up to a time.
 func (j *TemporalJoin) fire(to int64, out exec.Output) error {
 	j.overdue = false
+	if err := j.joined.versions.begin(); err != nil {
+		return err
+	}
 	for more := true; more; {
 		next, from, err := j.follow.take(to)
 		if err != nil {
@@ -331,5 +375,7 @@ func (j *TemporalJoin) fire(to int64, out exec.Output) error {
 func (j *TemporalJoin) Close() error {
 	j.probes.close()
 	j.follow.close()
+	j.ages.close()
+	j.joined.versions.expiry.close()
 	return nil
 }

@@ -81,7 +81,7 @@ func newTemporalPairs(spec TemporalJoinSpec) (temporalPairs, error) {
 		}
 		t.pred, err = expr.CompilePredicate(expr.Remap(spec.Residual, func(i int) int { return read[i] }))
 	}
-	t.versions = newVersions(r.Types, r.Keys, r.Spread, stored)
+	t.versions = newVersions(r.Types, r.Keys, r.Spread, stored, spec.Retention)
 	return t, err
 }
 
@@ -108,7 +108,7 @@ func (t *temporalPairs) join(b *vector.Batch, at []int64, out exec.Output) error
 	n := b.Len()
 	t.slots, t.kept, t.follows = resize(t.slots, n), resize(t.kept, n), resize(t.follows, n)
 	keys := t.enc.Encode(b, t.left.Keys)
-	if err := t.versions.table.Resolve(keys, false, t.slots); err != nil {
+	if err := t.versions.use(keys, false, t.slots); err != nil {
 		return err
 	}
 	if keys.AnyNull() {

@@ -22,6 +22,9 @@ type versions struct {
 	at    map[int]int // of a column of the input its place in row
 	kinds []vector.Kind
 	table *state.Values
+	// expiry forgets versions that nothing used for long; nil: they are kept for ever.
+	expiry *expiry
+	fresh  []int32
 
 	// The versions that follow.
 	b      *vector.Batch
@@ -47,10 +50,11 @@ const (
 const (
 	colVersionLive = 0 // else the entry was made for a version that follows
 	colVersionTime = 1
+	colVersionAge  = 2 // when versions are forgotten: the deadline
 )
 
 // newVersions keeps of rows what reads says, besides their keys and time.
-func newVersions(types []sqltype.Type, keys, spread, reads []int) *versions {
+func newVersions(types []sqltype.Type, keys, spread, reads []int, keep Retention) *versions {
 	v := &versions{keys: keys, at: map[int]int{}}
 	v.key = keyLayout(types, keys, spread)
 	v.enc = rowkey.NewEncoder(v.key)
@@ -60,12 +64,42 @@ func newVersions(types []sqltype.Type, keys, spread, reads []int) *versions {
 			v.row.add(c, types[c])
 		}
 	}
-	v.row.layOut(colVersionTime + 1)
-	v.kinds = append([]vector.Kind{vector.Bool, vector.Int64}, v.row.kinds()...)
+	v.kinds = []vector.Kind{vector.Bool, vector.Int64}
+	if keep.Set() {
+		v.kinds = append(v.kinds, vector.Int64)
+		v.expiry = newExpiry(keep, v.key, colVersionAge)
+	}
+	v.row.layOut(len(v.kinds))
+	v.kinds = append(v.kinds, v.row.kinds()...)
 	return v
 }
 
-func (v *versions) open(rt *exec.Runtime) { v.table = rt.State.Values("versions", v.key, v.kinds) }
+func (v *versions) open(rt *exec.Runtime) {
+	v.table = rt.State.Values("versions", v.key, v.kinds)
+	if v.expiry != nil {
+		v.expiry.open(rt, "versions/expiry")
+	}
+}
+
+// use finds the entries of keys, and notes that they are used.
+func (v *versions) use(keys *rowkey.Keys, create bool, slots []state.Slot) error {
+	err := v.table.Resolve(keys, create, slots)
+	if v.expiry != nil && err == nil {
+		v.fresh = v.table.Hold(slots, v.fresh[:0])
+	}
+	return err
+}
+
+// begin forgets, before the first row after a restart.
+func (v *versions) begin() error {
+	if v.expiry.late() {
+		return v.expiry.drop(v.table)
+	}
+	return nil
+}
+
+// flush forgets what nothing used for long.
+func (v *versions) flush() error { return v.expiry.settleLive(v.table, colVersionLive) }
 
 // set takes the versions that follow, dense rows in the order of the times from which
 // they hold. times are those by which one is later than another. All are borrowed until
@@ -75,7 +109,7 @@ func (v *versions) set(b *vector.Batch, from, times []int64) error {
 	v.b, v.from, v.times = b, from, times
 	v.slots, v.before = resize(v.slots, n), resize(v.before, n)
 	v.held, v.lost = v.held[:0], 0
-	if err := v.table.Resolve(v.enc.Encode(b, v.keys), true, v.slots); err != nil {
+	if err := v.use(v.enc.Encode(b, v.keys), true, v.slots); err != nil {
 		return err
 	}
 	v.last.reset(n)
@@ -117,6 +151,7 @@ func (v *versions) mark(n int) {
 func (v *versions) find(slots []state.Slot, times []int64, kept []state.Slot, follows []int32) bool {
 	if v.b == nil {
 		copy(kept, slots)
+		v.strike(kept)
 		return false
 	}
 	live, kinds, some := state.Col[bool](v.table, colVersionLive), v.b.Kinds(), false
@@ -139,7 +174,22 @@ func (v *versions) find(slots []state.Slot, times []int64, kept []state.Slot, fo
 			kept[i] = state.None
 		}
 	}
+	v.strike(kept)
 	return some
+}
+
+// strike makes None the slots of keys that were deleted in the epoch. Unless versions are
+// forgotten they have none.
+func (v *versions) strike(slots []state.Slot) {
+	if v.expiry == nil {
+		return
+	}
+	live := state.Col[bool](v.table, colVersionLive)
+	for i, s := range slots {
+		if s != state.None && !live[s] {
+			slots[i] = state.None
+		}
+	}
 }
 
 // keep brings the versions that were set into the table. It returns how many of them
@@ -166,7 +216,11 @@ func (v *versions) keep() int {
 	}
 	v.row.store(v.table, v.stored, v.b, rows)
 	v.table.Dirty(v.stored)
-	v.table.Drop(v.gone)
+	if v.expiry == nil {
+		v.table.Drop(v.gone)
+	} else {
+		v.table.Dirty(v.gone) // flush drops them
+	}
 	v.b = nil
 	return v.lost
 }

@@ -166,6 +166,9 @@ func keepState(keep Retention) func(Node) (Node, error) {
 					r.of[i] = keep
 				}
 			}
+			if onlyRight(n) {
+				r.of[0] = Retention{}
+			}
 		} else {
 			*n.retentions() = retentions{}
 		}
@@ -174,15 +177,28 @@ func keepState(keep Retention) func(Node) (Node, error) {
 	return pass
 }
 
+// onlyRight reports whether an operator of two inputs forgets nothing of the left one.
+func onlyRight(n Node) bool {
+	switch n := n.(type) {
+	case *TemporalJoin:
+		return true
+	case *Join:
+		return n.Snapshot != nil
+	}
+	return false
+}
+
 // forgets is the number of inputs of which an operator can forget state.
 func forgets(n Node) int {
 	switch n := n.(type) {
+	case *TemporalJoin:
+		return 2
 	case *Aggregate:
 		if len(n.Keys) > 0 {
 			return 1
 		}
 	case *Join:
-		if !n.byTime() && !n.once() {
+		if !n.byTime() && n.Lookup == nil {
 			return 2
 		}
 	case *Rank:

@@ -17,12 +17,16 @@ import (
 // the right side has at that moment, and its result is never revised. Until the right side
 // has loaded, left rows wait.
 //
-// It has loaded when its event time reaches Until, and in any case when it ends.
+// It has loaded when its event time reaches Until, when nothing was heard of it for Idle, and
+// in any case when it ends.
 type Snapshot struct {
 	// Until is in milliseconds, as the event time of the right side; math.MaxInt64 waits
 	// for the end. AtStart waits for the time at which the query begins.
 	Until   int64
 	AtStart bool
+	// Idle is the time after which it has loaded too, when nothing new is heard of the right
+	// side; 0: it is waited for.
+	Idle time.Duration
 }
 
 const snapshotName = "SNAPSHOT"
@@ -61,6 +65,9 @@ func (b *binder) snapshotJoin(left Node, ls *scope, j *parse.Join, t *parse.Tabl
 	}
 	join := joinBelow(n)
 	join.Snapshot, join.Interval = s, nil
+	if a.keep != nil {
+		join.keep.hinted(1, *a.keep)
+	}
 	return n, both, nil
 }
 
@@ -73,9 +80,11 @@ type snapshotArgs struct {
 	at        errs.Position // of the condition
 	time      *int64        // in milliseconds since 1970
 	timeAt    errs.Position
+	idle      time.Duration
+	keep      *Retention // of the input's rows
 }
 
-var snapshotArgNames = [...]string{"input", "load_completed_condition", "load_completed_time"}
+var snapshotArgNames = [...]string{"input", "load_completed_condition", "load_completed_time", "load_completed_idle_timeout", "state_ttl"}
 
 func (a *snapshotArgs) read() error {
 	a.at = a.call.At
@@ -87,9 +96,6 @@ func (a *snapshotArgs) read() error {
 		which := snapshotArgNames[i]
 		if named, ok := arg.(*parse.NamedArg); ok {
 			which, arg = strings.ToLower(named.Name.Value), named.Value
-			if which == "load_completed_idle_timeout" || which == "state_ttl" {
-				return unsupported(named.At, "%s of %s is", which, snapshotName)
-			}
 			if !slices.Contains(snapshotArgNames[:], which) {
 				return hintNames(errs.New(errs.NotFound, named.At, "%s has no argument %q", snapshotName, named.Name.Value), which, snapshotArgNames[:], "the arguments are")
 			}
@@ -126,6 +132,15 @@ func (a *snapshotArgs) set(which string, arg parse.Expr) (err error) {
 	}
 	lit, ok := simplifier{a.b.session.Options.TimeZone}.expr(e).(*expr.Literal)
 	switch {
+	case which == "load_completed_idle_timeout":
+		a.idle, err = a.duration(which, e, lit)
+		return err
+	case which == "state_ttl":
+		d, err := a.duration(which, e, lit)
+		if err == nil && lit.Value != nil {
+			a.keep = &Retention{d, d + d/2}
+		}
+		return err
 	case which == "load_completed_condition":
 		a.condition = ""
 		if ok {
@@ -143,6 +158,20 @@ func (a *snapshotArgs) set(which string, arg parse.Expr) (err error) {
 		a.time, a.timeAt = &ms, arg.Pos()
 	}
 	return nil
+}
+
+// duration is an argument that is an interval of days, hours, minutes and seconds, or NULL,
+// which is as if it were left out.
+func (a *snapshotArgs) duration(which string, e expr.Expr, lit *expr.Literal) (time.Duration, error) {
+	switch {
+	case lit == nil || lit.Value != nil && lit.T.ID != sqltype.IntervalDay:
+		return 0, errs.New(errs.Type, e.Pos(), "%s is not an interval of one length, but %s", which, e.Type().Optional()).WithHint("write INTERVAL '10' MINUTE")
+	case lit.Value == nil:
+		return 0, nil
+	case lit.Value.(int64) < 0:
+		return 0, errs.New(errs.Invalid, e.Pos(), "%s is negative", which)
+	}
+	return time.Duration(lit.Value.(int64)) * time.Millisecond, nil
 }
 
 // milliseconds is the time that a literal is, down to the millisecond.
@@ -168,14 +197,14 @@ func (a *snapshotArgs) snapshot() (*Snapshot, error) {
 	col := slices.IndexFunc(upTo(len(a.input.Schema())), func(c int) bool { return timeAttribute(a.input, c) == sqltype.Rowtime })
 	switch {
 	case col >= 0 && user:
-		return &Snapshot{Until: a.b.eventTime(*a.time, a.input.Schema()[col].Type)}, nil
+		return &Snapshot{Until: a.b.eventTime(*a.time, a.input.Schema()[col].Type), Idle: a.idle}, nil
 	case col >= 0:
-		return &Snapshot{Until: math.MaxInt64, AtStart: true}, nil
-	case !bounded(a.input):
+		return &Snapshot{Until: math.MaxInt64, AtStart: true, Idle: a.idle}, nil
+	case !bounded(a.input) && a.idle == 0:
 		return nil, errs.New(errs.Invalid, a.call.At, "%s does not know when its input has loaded, which has no event time and no end", snapshotName).
-			WithHint("declare WATERMARK FOR a column of the table")
+			WithHint("declare WATERMARK FOR a column of the table, or say load_completed_idle_timeout => INTERVAL '10' SECOND")
 	}
-	return &Snapshot{Until: math.MaxInt64}, nil
+	return &Snapshot{Until: math.MaxInt64, Idle: a.idle}, nil
 }
 
 // eventTime is a point in time as columns of a type have it: a TIMESTAMP has the clock of
@@ -190,13 +219,19 @@ func (b *binder) eventTime(ms int64, t sqltype.Type) int64 {
 
 // text says when the right side has loaded.
 func (s *Snapshot) text() string {
+	or := "or ends"
+	if s.Idle > 0 {
+		or = "has nothing new for " + shortDuration(s.Idle) + ", " + or
+	}
 	switch {
 	case s.AtStart:
-		return "it is as far as the time at which the query starts, or ends"
+		return "it is as far as the time at which the query starts, " + or
+	case s.Until == math.MaxInt64 && s.Idle > 0:
+		return "it " + or
 	case s.Until == math.MaxInt64:
 		return "it ends"
 	}
-	return fmt.Sprintf("it is as far as %s, or ends", time.UnixMilli(s.Until).UTC().Format("2006-01-02 15:04:05.999"))
+	return fmt.Sprintf("it is as far as %s, %s", time.UnixMilli(s.Until).UTC().Format("2006-01-02 15:04:05.999"), or)
 }
 
 // equal reports whether two joins wait for the same.
