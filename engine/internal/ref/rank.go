@@ -95,7 +95,7 @@ func ranked(n *plan.Rank, in table) table {
 		out.open[width] = true
 	}
 	out.ordered(in)
-	if n.KeepsLast() {
+	if len(n.Order) == 1 && n.Time != sqltype.NoTime && n.Order[0].Desc { // see KeepsLast, of a bound that is not known yet
 		out.unordered = true
 	}
 	return out
