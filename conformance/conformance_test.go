@@ -213,7 +213,7 @@ func variants() []variant {
 	out := []variant{{Config: scenario.Config{BatchSize: 1, Parallelism: 1, Stepwise: true}}}
 	seeds := 2
 	if os.Getenv("WEIR_SOAK") != "" {
-		seeds = 200
+		seeds = 20
 	}
 	for _, parallel := range []int{1, 2, 4} {
 		for _, batch := range []int{1, 7, 8192} {
