@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/weirdb/weir/engine"
 	"github.com/weirdb/weir/engine/connector"
@@ -37,11 +38,6 @@ func newArrivalTrial(seed uint64) *trial {
 	c.tables = append(c.tables, w)
 	g := &timeGrammar{grammar: &grammar{r: r, tables: c.tables, types: types, leaves: 1, forms: forms()}, versions: w}
 	var join func(left stream) string
-	appends := func() { // what is taken back would find another version
-		for _, t := range c.tables[:len(c.tables)-1] {
-			t.become(r, sqltype.AppendMode)
-		}
-	}
 	switch r.IntN(8) {
 	case 0, 1:
 		if w.asked = r.IntN(3) > 0; !w.asked {
@@ -62,13 +58,11 @@ func newArrivalTrial(seed uint64) *trial {
 		}
 		join = func(stream) string { return "LATERAL TABLE(SNAPSHOT(input => TABLE w" + args + "))" }
 	case 5:
-		appends()
 		if w.mode.InsertOnly() {
 			w.become(r, sqltype.UpsertMode)
 		}
 		join = func(left stream) string { return "w FOR SYSTEM_TIME AS OF " + left.alias + ".p" }
 	default:
-		appends()
 		w.become(r, []sqltype.ChangelogMode{sqltype.AppendMode, sqltype.RetractMode, sqltype.UpsertMode}[r.IntN(3)])
 		if w.mode.InsertOnly() {
 			w.key = 0
@@ -146,6 +140,10 @@ func (g *timeGrammar) arriving() stream {
 	}
 	return out
 }
+
+// waits reports whether rows wait for a time of a table: when that is there is not known
+// where a shard has nothing of the table.
+func (c *trial) waits() bool { return strings.Contains(c.query.String(), "user_time") }
 
 // arrivals has how many changes of a table were read until the end of each epoch.
 type arrivals []int

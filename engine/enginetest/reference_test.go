@@ -424,7 +424,7 @@ func (c *trial) runSchedule(ctx context.Context, s *session, w way, want enginet
 	if wrong != nil {
 		return wrong
 	}
-	if c.byArrival && w.batch == 1 && w.unsplit { // each row was an epoch
+	if c.byArrival && w.batch == 1 && w.unsplit && (w.parallel == 1 || !c.waits()) { // each row was an epoch
 		var known bool
 		if c, known = c.asTheyCame(read); known {
 			var err error

@@ -216,6 +216,9 @@ func (n *Join) prune(need []int) Node {
 			}
 		}
 	}
+	if n.once() {
+		left = append(left, recognized(n.Left)...)
+	}
 	left, right = union(left, n.Late[0].reads()), union(right, n.Late[1].reads())
 	have := slices.Clone(left)
 	for _, c := range right {

@@ -207,6 +207,8 @@ func (n *TemporalJoin) prune(need []int) Node {
 	left, right := slices.Clone(n.LeftKeys), slices.Concat(n.RightKeys, n.Key)
 	if n.event() {
 		left = append(left, n.Time)
+	} else {
+		left = append(left, recognized(n.Left)...)
 	}
 	if n.Version >= 0 {
 		right = append(right, n.Version)
