@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/exec"
+	"github.com/weirdb/weir/engine/internal/job"
+	"github.com/weirdb/weir/engine/internal/op"
 	"github.com/weirdb/weir/engine/internal/parse"
 	"github.com/weirdb/weir/engine/internal/plan"
 )
@@ -26,13 +29,7 @@ func (q *Query) Explain() string {
 	if q.plan == nil {
 		return ""
 	}
-	a := analysis{nodes: map[string]*figures{}, names: map[string]*figures{}, titles: map[string]string{}, now: q.job.Now(), ended: q.job.Ended()}
-	for _, root := range q.plan.Roots {
-		a.title(root)
-	}
-	for _, m := range q.job.Metrics().Operators {
-		a.add(m)
-	}
+	a := q.analyzed(q.job.Metrics())
 	text := q.plan.Drawing([]string{"rows in", "rows out", "busy", "event time", "keeps"}, a.describe)
 	for _, root := range q.plan.Roots {
 		if why := a.silence(root); why != "" {
@@ -40,6 +37,18 @@ func (q *Query) Explain() string {
 		}
 	}
 	return text
+}
+
+// analyzed are the figures of the query by operator.
+func (q *Query) analyzed(m job.Metrics) *analysis {
+	a := &analysis{nodes: map[string]*figures{}, names: map[string]*figures{}, titles: map[string]string{}, now: q.job.Now(), ended: q.job.Ended()}
+	for _, root := range q.plan.Roots {
+		a.title(root)
+	}
+	for _, o := range m.Operators {
+		a.add(o)
+	}
+	return a
 }
 
 // figures are those of an operator over all shards.
@@ -71,7 +80,7 @@ func (a *analysis) add(m exec.Metrics) {
 	switch {
 	case f == nil:
 		f = &figures{Metrics: m, slowest: m}
-		f.ID = id
+		f.ID, f.Figures = id, slices.Clone(m.Figures)
 		a.nodes[id], a.names[m.Name] = f, f
 		return
 	case step != "" && m.Name != f.Name: // of the steps of a sink the last one counts
@@ -127,7 +136,9 @@ func (a *analysis) describe(n plan.Node) (cells, below []string) {
 		keeps = fmt.Sprintf("%s keys, %s", number(f.StateKeys), size(f.StateBytes))
 	}
 	cells = []string{in, out, f.Busy.Round(100 * time.Microsecond).String(), eventTime(f.slowest.Watermark), keeps}
-	if held := a.heldBack(f); held != "" && plan.WaitsForTime(n) {
+	if loads := a.loads(n); len(loads) > 0 {
+		below = append(below, loads...)
+	} else if held := a.heldBack(f); held != "" && plan.WaitsForTime(n) {
 		below = append(below, "waits for: "+held)
 	}
 	if f.Late > 0 {
@@ -144,7 +155,9 @@ func (a *analysis) describe(n plan.Node) (cells, below []string) {
 		below = append(below, fmt.Sprintf("forgotten: %s entries", number(f.Expired)))
 	}
 	for _, more := range f.Figures {
-		below = append(below, fmt.Sprintf("%s: %s", more.Name, number(more.Value)))
+		if more.Name != op.Loading {
+			below = append(below, fmt.Sprintf("%s: %s", more.Name, number(more.Value)))
+		}
 	}
 	return cells, below
 }
@@ -206,6 +219,11 @@ func (a *analysis) reason(n plan.Node) string {
 		}
 	}
 	f := a.nodes[n.Traits().ID]
+	if f != nil && f.RowsIn > 0 {
+		if loads := a.loads(n); len(loads) > 0 {
+			return plan.Title(n) + " has not joined any row yet, " + loads[0]
+		}
+	}
 	switch {
 	case len(n.Inputs()) == 0:
 		if a.ended {

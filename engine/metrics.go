@@ -15,6 +15,9 @@ type Metrics struct {
 	Epoch uint64
 	// SourceRows and SinkRows were read from all sources and written to all sinks.
 	SourceRows, SinkRows int64
+	// Loading has an entry for each table that is read before the rows that are joined with
+	// it are let go, until it is there.
+	Loading []LoadMetrics
 	// Checkpoints are figures of the query's checkpoints.
 	Checkpoints CheckpointMetrics
 	// Operators has an entry for each operator and shard, sources first.
@@ -22,6 +25,14 @@ type Metrics struct {
 	// Functions has an entry for each function in WebAssembly that the query calls, in
 	// the order of their names.
 	Functions []FunctionMetrics
+}
+
+// LoadMetrics are figures of a table that is being read.
+type LoadMetrics struct {
+	// Table names it, and Until says when it is there.
+	Table, Until string
+	// RowsRead are its rows so far, and RowsWaiting those that wait to be joined with it.
+	RowsRead, RowsWaiting int64
 }
 
 // CheckpointMetrics are figures of the checkpoints of a query that keeps its state.
@@ -75,7 +86,7 @@ func (q *Query) Metrics() Metrics {
 		return Metrics{}
 	}
 	from := q.job.Metrics()
-	m := Metrics{Epoch: from.Epoch, Checkpoints: from.Checkpoints}
+	m := Metrics{Epoch: from.Epoch, Loading: q.analyzed(from).loading(q.plan.Roots), Checkpoints: from.Checkpoints}
 	functions := map[string]FunctionMetrics{}
 	for _, o := range from.Operators {
 		m.Operators = append(m.Operators, operatorMetrics(o))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/weirdb/weir/engine"
 )
 
 // progressDelay is how long a query runs before its progress is shown.
@@ -15,9 +17,9 @@ type progress struct {
 	stop, done chan struct{}
 }
 
-// startProgress shows what read says is read so far, until end is called. With a
-// nil w it shows nothing.
-func startProgress(w io.Writer, read func() int64) *progress {
+// startProgress shows what read says of a query so far, until end is called. With a nil w
+// it shows nothing.
+func startProgress(w io.Writer, read func() engine.Metrics) *progress {
 	p := &progress{stop: make(chan struct{}), done: make(chan struct{})}
 	if w == nil {
 		close(p.done)
@@ -52,9 +54,17 @@ func (p *progress) end() {
 	<-p.done
 }
 
-func progressLine(rows int64, elapsed time.Duration) string {
-	rate := int64(float64(rows) / max(elapsed.Seconds(), 1e-3))
-	return fmt.Sprintf("%s, %s/s, %.1f s", countRows(rows), grouped(rate), elapsed.Seconds())
+// progressLine says how many rows were read, and which tables are still loaded.
+func progressLine(m engine.Metrics, elapsed time.Duration) string {
+	rate := int64(float64(m.SourceRows) / max(elapsed.Seconds(), 1e-3))
+	line := fmt.Sprintf("%s, %s/s, %.1f s", countRows(m.SourceRows), grouped(rate), elapsed.Seconds())
+	for _, l := range m.Loading {
+		line += fmt.Sprintf("; loading %s: %s", l.Table, countRows(l.RowsRead))
+		if l.RowsWaiting > 0 {
+			line += fmt.Sprintf(", %s wait", grouped(l.RowsWaiting))
+		}
+	}
+	return line
 }
 
 // countRows is "1 row" or "1,234 rows".

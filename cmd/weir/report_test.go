@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirdb/weir/engine"
 	"github.com/weirdb/weir/engine/errs"
 )
 
@@ -87,14 +88,17 @@ func TestExcerptOfALongLine(t *testing.T) {
 func TestProgressLine(t *testing.T) {
 	for _, tt := range []struct {
 		rows    int64
+		loading []engine.LoadMetrics
 		elapsed time.Duration
 		want    string
 	}{
-		{0, 0, "0 rows, 0/s, 0.0 s"},
-		{1, time.Second, "1 row, 1/s, 1.0 s"},
-		{1234567, 2500 * time.Millisecond, "1,234,567 rows, 493,826/s, 2.5 s"},
+		{0, nil, 0, "0 rows, 0/s, 0.0 s"},
+		{1, nil, time.Second, "1 row, 1/s, 1.0 s"},
+		{1234567, nil, 2500 * time.Millisecond, "1,234,567 rows, 493,826/s, 2.5 s"},
+		{30, []engine.LoadMetrics{{Table: "rates", RowsRead: 20, RowsWaiting: 10}}, time.Second, "30 rows, 30/s, 1.0 s; loading rates: 20 rows, 10 wait"},
+		{0, []engine.LoadMetrics{{Table: "c", RowsRead: 1}}, time.Second, "0 rows, 0/s, 1.0 s; loading c: 1 row"},
 	} {
-		if got := progressLine(tt.rows, tt.elapsed); got != tt.want {
+		if got := progressLine(engine.Metrics{SourceRows: tt.rows, Loading: tt.loading}, tt.elapsed); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}

@@ -191,7 +191,7 @@ func (s *session) consume(ctx context.Context, q *engine.Query) (int64, error) {
 	if s.std.errTTY && (log == nil || s.format == output.Table || !s.std.outTTY) {
 		bar = s.std.err
 	}
-	p := startProgress(bar, func() int64 { return q.Metrics().SourceRows })
+	p := startProgress(bar, q.Metrics)
 	defer p.end()
 	if log == nil {
 		return 0, q.Wait(ctx)

@@ -59,7 +59,8 @@ type LookupJoin struct {
 	cache  *lookupCache
 	ask    connector.Lookup
 	ctx    context.Context // of Open: it ends with the task
-	loaded int64           // when a full cache was read
+	whole  bool            // a full cache was read
+	loaded int64           // when
 }
 
 // NewLookupJoin returns a LookupJoin. It fails for expressions that cannot be compiled.
@@ -91,7 +92,8 @@ func wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Open opens what is asked, or reads the whole table.
+// Open opens what is asked, or looks whether the table is there that is to be read before
+// the first row comes.
 func (j *LookupJoin) Open(ctx context.Context, rt *exec.Runtime) error {
 	j.ctx = ctx
 	if err := j.open(rt); err != nil {
@@ -102,7 +104,10 @@ func (j *LookupJoin) Open(ctx context.Context, rt *exec.Runtime) error {
 	}
 	j.newCache()
 	if j.full() {
-		return j.load()
+		return j.tryAgain("read", func(ctx context.Context) error {
+			_, err := j.spec.Whole.Splits(ctx)
+			return err
+		})
 	}
 	return j.tryAgain("opened", func(context.Context) (err error) {
 		j.ask, err = j.spec.Source.Open(ctx, j.spec.Ask)
@@ -122,7 +127,7 @@ func (j *LookupJoin) newCache() {
 
 // Process joins the rows of b.
 func (j *LookupJoin) Process(_ int, b *vector.Batch, out exec.Output) error {
-	if j.full() && j.spec.Settings.Reload > 0 && j.rt.Now()-j.loaded >= j.spec.Settings.Reload.Milliseconds() {
+	if j.full() && (!j.whole || j.spec.Settings.Reload > 0 && j.rt.Now()-j.loaded >= j.spec.Settings.Reload.Milliseconds()) {
 		if err := j.load(); err != nil {
 			return err
 		}
@@ -253,12 +258,14 @@ func (sendTo) Advance(exec.Watermark) error { return nil }
 // load reads the whole table, in place of what was there.
 func (j *LookupJoin) load() error {
 	old, n := j.cache, int64(0)
+	j.rt.Gauge(Loading, 1)
+	defer j.rt.Gauge(Loading, 0)
 	err := j.tryAgain("read", func(ctx context.Context) error {
 		j.newCache()
 		n = 0
 		return j.scan(ctx, func(got *vector.Batch) error {
 			n += int64(got.Len())
-			j.rt.Gauge("rows loaded", n)
+			j.rt.Gauge(RowsLoaded, n)
 			return j.compute(got, func(rows *vector.Batch, keys *rowkey.Keys) error {
 				return j.cache.add(rows, keys, nil)
 			})
@@ -268,7 +275,7 @@ func (j *LookupJoin) load() error {
 		j.cache = old
 		return err
 	}
-	j.loaded = j.rt.Now()
+	j.whole, j.loaded = true, j.rt.Now()
 	j.rt.Count("loads", 1)
 	return j.cache.young.store.EndCall()
 }
@@ -360,8 +367,14 @@ func (j *LookupJoin) Advance(_ int, w exec.Watermark, out exec.Output) error { r
 // End does nothing.
 func (j *LookupJoin) End(int, exec.Output) error { return nil }
 
-// Flush takes back what came before what it takes back.
+// Flush takes back what came before what it takes back. The first one reads the table that
+// is to be read before the first row.
 func (j *LookupJoin) Flush(out exec.Output) error {
+	if j.full() && !j.whole {
+		if err := j.load(); err != nil {
+			return err
+		}
+	}
 	if j.cache.settings.Cache != connector.NoCache {
 		j.rt.Gauge("rows cached", j.cache.kept())
 	}

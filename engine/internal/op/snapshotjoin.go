@@ -11,6 +11,13 @@ import (
 	"github.com/weirdb/weir/vector/rowkey"
 )
 
+// Figures of joins that read one side before they let the other go.
+const (
+	Loading     = "loading" // shards that do not have the table yet
+	RowsLoaded  = "rows loaded"
+	RowsWaiting = "rows waiting"
+)
+
 // SnapshotJoinSpec says what a SnapshotJoin computes: port 0 is the probe side, port 1 has
 // the changes of the table.
 type SnapshotJoinSpec struct {
@@ -327,11 +334,13 @@ func (j *SnapshotJoin) Flush(out exec.Output) error {
 		j.rt.Inconsistent(n - j.table.negative)
 		j.table.negative = n
 	}
+	loading := int64(1)
 	if j.hasLoaded() {
-		j.rowsKept = 0
+		loading, j.rowsKept = 0, 0
 	}
-	j.rt.Gauge("rows waiting", j.rowsKept)
-	j.rt.Gauge("rows of the table read", j.rowsIn)
+	j.rt.Gauge(Loading, loading)
+	j.rt.Gauge(RowsWaiting, j.rowsKept)
+	j.rt.Gauge(RowsLoaded, j.rowsIn)
 	if j.frozen != nil {
 		return j.frozen.flush(out)
 	}

@@ -33,3 +33,32 @@ func NeedsInput(n, input Node) bool {
 	}
 	return j.Kind.LosesLeft()
 }
+
+// Load is what a join waits for before it lets its left side go.
+type Load struct {
+	// Of is the node that is read, or nil for a table that the join reads itself, and Name
+	// what that is called.
+	Of   Node
+	Name string
+	// Until says when it is there, as in "it ends".
+	Until string
+}
+
+// Loads is what n waits for before it lets its left side go, if it does.
+func Loads(n Node) (Load, bool) {
+	switch n := n.(type) {
+	case *Join:
+		if n.Snapshot != nil {
+			var names []string
+			for _, t := range tablesBelow(n.Right, nil) {
+				names = append(names, t.ID.Object)
+			}
+			return Load{Of: n.Right, Name: list(names), Until: n.Snapshot.text()}, true
+		}
+	case *LookupJoin:
+		if n.Whole != nil {
+			return Load{Name: n.Table.ID.Object, Until: "it is read"}, true
+		}
+	}
+	return Load{}, false
+}

@@ -122,7 +122,9 @@ func (v *verifier) node() {
 	case *plan.Join:
 		v.join(n)
 	case *plan.TemporalJoin:
-		v.columns([]int{n.Time}, n.Left.Schema())
+		if n.Attr == sqltype.Rowtime {
+			v.columns([]int{n.Time}, n.Left.Schema())
+		}
 		v.columns(n.Key, n.Right.Schema())
 		v.that(len(n.LeftKeys) == len(n.Key) && len(n.RightKeys) == len(n.Key), "keys %v and %v for %v", n.LeftKeys, n.RightKeys, n.Key)
 		v.gathered(n.Left, n.LeftKeys)
