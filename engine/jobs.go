@@ -15,8 +15,9 @@ func (e *Engine) controlJob(ctx context.Context, stmt *parse.JobControl) (*Query
 		return nil, errs.New(errs.Unsupported, stmt.Options[0].At, "%s takes no options", stmt.Action)
 	}
 	if stmt.Action == parse.StartJob {
-		return nil, errs.New(errs.Unsupported, stmt.At, "START JOB is not supported").
-			WithHint("a job is started by its statement; SET 'execution.savepoint.path' before it for one that begins with a savepoint")
+		path := cmp.Or(stmt.Path, "folder")
+		return nil, errs.New(errs.Unsupported, stmt.At, "START JOB is not supported: a job is started by its statement").
+			WithHint("SET 'pipeline.name' = '%s' and execute its INSERT again: it goes on from its last checkpoint; to begin with a savepoint, SET 'execution.savepoint.path' = '%s' before", stmt.Job, path)
 	}
 	q, err := e.findJob(stmt.Job, stmt.JobAt)
 	if err != nil {

@@ -1,0 +1,85 @@
+package engine_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirdb/weir/engine"
+	"github.com/weirdb/weir/engine/errs"
+)
+
+// STOP JOB leaves windows open and a file hidden, and the job goes on; with DRAIN it is
+// as if the input had ended: windows fire, the file is shown, nothing is left to go on with.
+func TestStopJobWithDrain(t *testing.T) {
+	k := keep(t)
+	in := k.file("clicks.csv", "2024-01-01 00:00:01\n2024-01-01 00:00:02\n2024-01-01 00:00:15\n")
+	out := filepath.Join(k.dir, "out.csv")
+	define := `CREATE TEMPORARY TABLE clicks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'format' = 'csv',
+			'csv.header' = 'false', 'path' = '` + in + `', 'source.monitor-interval' = '1 ms');
+		CREATE TEMPORARY TABLE counts (start TIMESTAMP(3), n BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.header' = 'false', 'path' = '` + out + `');
+		SET 'pipeline.name' = 'clicks'`
+	const statement = "INSERT INTO counts SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
+	read := func(q *engine.Query, rows int64) {
+		t.Helper()
+		over := ended(q)
+		for q.Metrics().SourceRows < rows {
+			select {
+			case <-over:
+				t.Fatal(q.Wait(t.Context()))
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if err := q.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.run(define)
+	q := k.start(statement)
+	read(q, 3)
+	k.run("STOP JOB clicks")
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(out); err == nil {
+		t.Errorf("a job that can go on has shown %q", text)
+	}
+	k.again(define)
+	q = k.start(statement)
+	more, err := os.OpenFile(in, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = more.WriteString("2024-01-01 00:00:16\n")
+	}
+	if err != nil || more.Close() != nil {
+		t.Fatal(err)
+	}
+	read(q, 1)
+	k.run("STOP JOB 'clicks' WITH DRAIN")
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.want("windows", strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "; "), "2024-01-01 00:00:00,2; 2024-01-01 00:00:10,2")
+	if q = k.start(statement); !q.Complete() {
+		t.Error("a job that was drained is not complete")
+	}
+}
+
+// START JOB is no statement of Weir's; what it says instead works.
+func TestStartJob(t *testing.T) {
+	k := keep(t)
+	_, err := k.ExecuteSQL(t.Context(), "START JOB sums FROM '/a/savepoint'")
+	if errs.CodeOf(err) != errs.Unsupported {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"SET 'pipeline.name' = 'sums'", "SET 'execution.savepoint.path' = '/a/savepoint'"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
+		}
+	}
+}
