@@ -319,14 +319,6 @@ func (c *checkpoints) note(m exec.Mark, g *gathered) {
 			}
 		}
 	}
-	for _, t := range g.tasks {
-		for _, w := range t.Splits {
-			if s, ok := c.splits[w.Node.ID][w.Split]; ok && !s.Finished {
-				s.Watermark = w.Watermark
-				c.splits[w.Node.ID][w.Split] = s
-			}
-		}
-	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
 		s.Splits = s.Splits[:0]

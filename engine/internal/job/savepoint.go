@@ -150,7 +150,7 @@ func readSavepoint(fsys state.FS, dir string) (savepoint, error) {
 		err = json.Unmarshal(text, &s)
 	}
 	if err != nil {
-		return s, savepointError(dir, "its file %s cannot be read: %w", savepointFile, err)
+		return s, savepointError(dir, "its file %s cannot be read: %w", savepointFile, err).WithHint("copy it again, or use another savepoint")
 	}
 	if s.Version > savepointVersion {
 		return s, savepointError(dir, "it has version %d, this program knows versions up to %d", s.Version, savepointVersion).
@@ -218,9 +218,10 @@ func copySavepoint(d Durable, s savepoint) (err error) {
 	if err != nil {
 		return err
 	}
-	last, ok := db.Last()
-	if !ok {
-		return errors.Join(errs.New(errs.State, errs.Position{}, "there is no checkpoint in it"), db.Close())
+	last, _ := db.Last()
+	if last.Epoch != s.Epoch { // the end of a log that is damaged is not missed otherwise
+		err := errs.New(errs.State, errs.Position{}, "it has the checkpoint of epoch %d, and should have that of %d", last.Epoch, s.Epoch)
+		return errors.Join(err.WithHint("copy it again, or use another savepoint"), db.Close())
 	}
 	r, err := decodeRecord(last.Meta)
 	if err == nil {
