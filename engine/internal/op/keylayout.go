@@ -21,9 +21,18 @@ func keyLayout(types []sqltype.Type, cols, spread []int) rowkey.Layout {
 	}
 	group := make([]int, len(spread))
 	for i, c := range spread {
-		if group[i] = slices.Index(cols, c); group[i] < 0 {
+		at := slices.Index(cols, c)
+		if at < 0 {
 			panic("op: rows are spread by a column that is not in the key of the state")
 		}
+		// One that is there several times equals several columns of the other side of a join,
+		// by all of which that is spread.
+		for _, before := range spread[:i] {
+			if next := slices.Index(cols[at+1:], c); before == c && next >= 0 {
+				at += next + 1
+			}
+		}
+		group[i] = at
 	}
 	return l.GroupedBy(group)
 }
