@@ -15,10 +15,20 @@ type merger interface {
 	merge(into *state.Values, dst []state.Slot, from *state.Values, src []state.Slot) error
 }
 
-// mergeable reports whether all accumulators can be merged.
+// mergeable reports whether all accumulators can be merged, and those of different values
+// be told from these alone.
 func (p *aggregatePlan) mergeable() bool {
-	if len(p.distincts)+len(p.multisets)+len(p.logs) > 0 {
+	if len(p.multisets)+len(p.logs) > 0 || p.updating && len(p.distincts) > 0 {
 		return false
+	}
+	for _, d := range p.distincts {
+		for _, f := range d.feeds {
+			for _, a := range f.accs {
+				if _, ok := a.(merger); !ok {
+					return false
+				}
+			}
+		}
 	}
 	for _, f := range p.feeds {
 		for _, a := range f.accs {

@@ -279,12 +279,8 @@ func (p *aggregatePlan) multiset(f *feed) *multiset {
 
 // each calls do for the accumulators of all feeds.
 func (p *aggregatePlan) each(do func(accumulator) error) error {
-	for _, f := range p.feeds {
-		for _, a := range f.accs {
-			if err := do(a); err != nil {
-				return err
-			}
-		}
+	if err := p.eachPlain(do); err != nil {
+		return err
 	}
 	for _, d := range p.distincts {
 		for _, f := range d.feeds {
@@ -292,6 +288,18 @@ func (p *aggregatePlan) each(do func(accumulator) error) error {
 				if err := do(a); err != nil {
 					return err
 				}
+			}
+		}
+	}
+	return nil
+}
+
+// eachPlain is each for the feeds without DISTINCT.
+func (p *aggregatePlan) eachPlain(do func(accumulator) error) error {
+	for _, f := range p.feeds {
+		for _, a := range f.accs {
+			if err := do(a); err != nil {
+				return err
 			}
 		}
 	}

@@ -16,7 +16,9 @@ type distinct struct {
 	updating bool
 	feeds    []*feed // by column of the table
 	table    *state.Values
-	slices   *state.Slices // tables by window; table is that of one
+	windows  *state.Slices // tables by window; table is that of one
+	slices   *state.Slices // of HOP whose windows share what they count: by slice
+	later    bool          // feeds get the values when the window is over
 	enc      *rowkey.Encoder
 	layout   rowkey.Layout
 	cols     []int
@@ -43,17 +45,6 @@ func newDistinct(arg expr.Expr, updating bool, keys rowkey.Layout) (*distinct, e
 
 func (d *distinct) open(s *state.Store, name string) {
 	d.table = s.Values(name, d.layout, d.columns())
-}
-
-// openSlices is open for values that are kept by window.
-func (d *distinct) openSlices(s *state.Store, name string) {
-	d.slices = s.Slices(name, d.layout, d.columns())
-}
-
-// at turns to the values of a window, without create to none if there are none.
-func (d *distinct) at(end int64, create bool) (err error) {
-	d.table, err = d.slices.Slice(end, create)
-	return err
 }
 
 func (d *distinct) columns() []vector.Kind {
@@ -160,7 +151,7 @@ func (d *distinct) feed(i int, f *feed, groups *state.Values, in *arrivals, rows
 	} else {
 		d.firstValues(state.Col[bool](d.table, i), rows, passes)
 	}
-	if len(d.idx) == 0 {
+	if len(d.idx) == 0 || d.later {
 		return nil
 	}
 	var weights []int64

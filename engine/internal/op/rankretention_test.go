@@ -96,7 +96,9 @@ func TestForgetFirstInTime(t *testing.T) {
 	t.Parallel()
 	spec := op.DeduplicateSpec{Types: timedInput.Types()[:3], Key: []int{0}, Order: []op.SortKey{{Column: 1}}, Retention: keep}
 	want(t, exectest.Case{
-		New:     func() (exec.Operator, error) { return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3}), nil },
+		New: func() (exec.Operator, error) {
+			return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3}), nil
+		},
 		Kinds:   [][]vector.Kind{timedInput.Kinds()},
 		NotNull: [][]int{{3}},
 		Events: slices.Concat(

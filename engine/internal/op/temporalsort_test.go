@@ -145,7 +145,9 @@ func TestFirstInTime(t *testing.T) {
 			spec.Order = spec.Order[:1]
 		}
 		events, script, marks := timedRows(r, 6, 20, 12)
-		got := exectest.Run(t, timedCase(func() exec.Operator { return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3, Strict: strict}) }, events))
+		got := exectest.Run(t, timedCase(func() exec.Operator {
+			return op.NewFirstInTime(op.FirstInTimeSpec{DeduplicateSpec: spec, Watermark: 3, Strict: strict})
+		}, events))
 		first := map[string]timedRow{}
 		for e, rows := range script {
 			for _, row := range rows {

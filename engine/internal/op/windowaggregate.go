@@ -57,12 +57,14 @@ type WindowAggregate struct {
 	// only group, if there is one.
 	holds   bool
 	only    *rowkey.Keys
-	touched map[int64]bool // windows whose distinct values changed in this epoch
+	touched map[partKey]bool // whose distinct values changed in this epoch
 
 	slots  []state.Slot
 	fresh  []int32
 	first  []state.Slot
 	all    []state.Slot
+	values []state.Slot
+	valued *rowkey.Encoder // of the groups of values
 	weight []int64
 	live   []bool
 	images images
@@ -100,7 +102,7 @@ func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
 	kind := spec.Window.Assigner.Kind
 	w.shared = !w.attached() && (kind == window.Hop || kind == window.Cumulate) && w.plan.mergeable()
 	w.images = newImages(w.plan.columns)
-	w.touched = map[int64]bool{}
+	w.touched = map[partKey]bool{}
 	w.parts = windowParts{in: &w.in, shared: w.shared, hops: w.hops(), fired: &w.fired, places: map[partKey]int{}}
 	return w, nil
 }
@@ -120,9 +122,7 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 		none.Release()
 	}
 	w.windows = rt.State.Slices("windows", w.layout, w.plan.columns)
-	for i, d := range w.plan.distincts {
-		d.openSlices(rt.State, "distinct"+strconv.Itoa(i))
-	}
+	w.openDistincts(rt.State)
 	for i, m := range w.plan.multisets {
 		m.open(rt.State, "values"+strconv.Itoa(i), w.plan.keys)
 	}
@@ -208,13 +208,13 @@ func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 		}
 	}
 	for _, d := range w.plan.distincts {
-		if err := d.at(part.at, true); err != nil {
+		if err := d.at(part.partKey, true); err != nil {
 			return err
 		}
 		if err := d.run(groups, in); err != nil {
 			return err
 		}
-		w.touched[part.at] = true
+		w.touched[part.partKey] = true
 	}
 	return w.plan.each(func(a accumulator) error { return a.settle(groups, groups.Held()) })
 }
@@ -336,9 +336,7 @@ func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
 			return err
 		}
 		w.windows.Drop(end)
-		for _, d := range w.plan.distincts {
-			d.slices.Drop(end)
-		}
+		w.drop(partKey{at: end})
 	}
 }
 
@@ -360,6 +358,7 @@ func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
 			break
 		}
 		w.slices.Drop(at)
+		w.drop(partKey{at, true})
 	}
 	return end, end < math.MaxInt64 && w.in.over(end, to)
 }
@@ -376,6 +375,9 @@ func (w *WindowAggregate) assemble(end int64) error {
 			continue
 		}
 		if err := w.merge(into, w.slices, at); err != nil {
+			return err
+		}
+		if err := w.mergeValues(partKey{at, true}, end); err != nil {
 			return err
 		}
 	}
@@ -409,7 +411,7 @@ func (w *WindowAggregate) merge(into *state.Values, table *state.Slices, at int6
 		}
 		w.touch(into, w.dst)
 		mergeCounts(into, w.dst, from, chunk, colRows)
-		err = w.plan.each(func(a accumulator) error {
+		err = w.plan.eachPlain(func(a accumulator) error {
 			if err := a.(merger).merge(into, w.dst, from, chunk); err != nil {
 				return err
 			}
@@ -431,6 +433,11 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 	if w.all = all; w.spec.Updating {
 		groups.Dirty(all)
 	}
+	if w.shared {
+		if err := w.countValues(end, groups); err != nil {
+			return err
+		}
+	}
 	rows, negative, some := state.Col[int64](groups, colRows), int64(0), all[:0]
 	for _, s := range all {
 		if rows[s] < 0 {
@@ -451,7 +458,10 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 		if err != nil {
 			return err
 		}
-		return w.merge(into, w.windows, end)
+		if err := w.merge(into, w.windows, end); err != nil {
+			return err
+		}
+		return w.mergeValues(partKey{at: end}, end+a.Step)
 	}
 	return nil
 }

@@ -1,0 +1,148 @@
+package op
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// What calls with DISTINCT keep, where windows that overlap share it: the different values of
+// every group, in the slices and windows in which rows are counted. They are merged as the
+// groups are, and counted or added up when a window is over.
+
+// openDistincts finds the tables of different values.
+func (w *WindowAggregate) openDistincts(s *state.Store) {
+	w.valued = rowkey.NewEncoder(w.layout)
+	for i, d := range w.plan.distincts {
+		d.later = w.shared
+		d.windows = s.Slices("distinct"+strconv.Itoa(i), d.layout, d.columns())
+		if w.hops() {
+			d.slices = s.Slices("distinct"+strconv.Itoa(i)+" slices", d.layout, d.columns())
+		}
+	}
+}
+
+// kept are the tables that have the values of a part.
+func (d *distinct) kept(part partKey) *state.Slices {
+	if part.slice {
+		return d.slices
+	}
+	return d.windows
+}
+
+// at turns to the values of a part, without create to none if there are none.
+func (d *distinct) at(part partKey, create bool) (err error) {
+	d.table, err = d.kept(part).Slice(part.at, create)
+	return err
+}
+
+// drop forgets the values of a part.
+func (w *WindowAggregate) drop(part partKey) {
+	for _, d := range w.plan.distincts {
+		d.kept(part).Drop(part.at)
+	}
+}
+
+// mergeValues adds the different values of a part to those of a window.
+func (w *WindowAggregate) mergeValues(part partKey, end int64) error {
+	for _, d := range w.plan.distincts {
+		from, all, err := d.kept(part).All(part.at, w.values[:0]) // without any from is nil
+		if err != nil {
+			return err
+		}
+		if w.values = all; len(all) == 0 {
+			continue
+		}
+		if err := d.at(partKey{at: end}, true); err != nil {
+			return err
+		}
+		for chunk := range slices.Chunk(all, vector.Target) {
+			if err := d.merge(w.in.rt.Pool, from, chunk); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// merge adds values of another table to that which d is turned to.
+func (d *distinct) merge(p *vector.Pool, from *state.Values, src []state.Slot) error {
+	keys, err := from.Keys(p, src)
+	if err != nil {
+		return err
+	}
+	b := vector.NewBatch(len(src), keys, nil)
+	defer b.Release()
+	d.slots = resize(d.slots, len(src))
+	if err := d.table.Resolve(d.enc.Encode(b, d.cols), true, d.slots); err != nil {
+		return err
+	}
+	d.table.Dirty(d.slots)
+	for i := range d.feeds {
+		to, of := state.Col[bool](d.table, i), state.Col[bool](from, i)
+		for k, s := range d.slots {
+			to[s] = to[s] || of[src[k]]
+		}
+	}
+	return nil
+}
+
+// countValues gives the accumulators of a window that is over its different values.
+func (w *WindowAggregate) countValues(end int64, groups *state.Values) error {
+	for _, d := range w.plan.distincts {
+		from, all, err := d.windows.All(end, w.values[:0])
+		if err != nil {
+			return err
+		}
+		w.values = all
+		for chunk := range slices.Chunk(all, vector.Target) {
+			if err := w.giveValues(d, groups, from, chunk); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// giveValues is countValues for some values of d.
+func (w *WindowAggregate) giveValues(d *distinct, groups, from *state.Values, src []state.Slot) error {
+	p := w.in.rt.Pool
+	keys, err := from.Keys(p, src)
+	if err != nil {
+		return err
+	}
+	b := vector.NewBatch(len(src), keys, nil)
+	defer b.Release()
+	w.dst = resize(w.dst, len(src))
+	if err := groups.Resolve(w.valued.Encode(b, upTo(len(w.layout.Kinds))), false, w.dst); err != nil {
+		return err
+	}
+	w.touch(groups, w.dst)
+	in := &arrivals{pool: p, batch: b, now: w.in.rt.Now(), slots: w.dst}
+	for i, f := range d.feeds {
+		d.idx = d.idx[:0]
+		for k, seen := 0, state.Col[bool](from, i); k < len(src); k++ {
+			if seen[src[k]] {
+				d.idx = append(d.idx, int32(k))
+			}
+		}
+		if len(d.idx) == 0 {
+			continue
+		}
+		some := b.Col(b.Cols()-1).Take(p, d.idx)
+		err := f.give(groups, in, d.idx, some, nil)
+		some.Release()
+		if err != nil {
+			return err
+		}
+		for _, a := range f.accs {
+			if err := a.settle(groups, groups.Held()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
