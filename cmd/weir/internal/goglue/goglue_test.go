@@ -91,3 +91,35 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsInLoops sees which functions have the row noted that is being computed: those
+// that can panic or ask for it.
+func TestRowsInLoops(t *testing.T) {
+	for _, c := range []struct {
+		function string
+		noted    bool
+	}{
+		{"func f(a, b int64) int64 { return a + b }", false},
+		{"func f(a, b int64) int64 { if x := a % 7; x < b { return -x << 3 }; return ^int64(int32(b)) }", false},
+		{"func f(a, b int64) int64 { n := int64(0); for a > b { a /= 2; n++ }; return min(n, a) }", false},
+		{"func f(a, b int64) int64 { return a / b }", true},
+		{"func f(a, b int64) int64 { return a % b }", true},
+		{"func f(a, b int64) int64 { a /= b; return a }", true},
+		{"func f(a, b int64) int64 { return a << b }", true},
+		{"func f(a, b int64) int64 { return g(a) }\nfunc g(a int64) int64 { return a }", true},
+		{"func f(a, b int64) int64 { var x [4]int64; return x[a] }", true},
+		{"func f(a, b int64) int64 { panic(a) }", true},
+		{"func f(a, b int64) int64 { p := &a; return *p }", true},
+		{"func f(c *sdk.Call, a, b int64) int64 { return a }", true},
+		{"func f(a, b int64) (int64, error) { return a, nil }", true},
+	} {
+		g, err := generate(t, "//weir:scalar f(a BIGINT, b BIGINT) BIGINT\n"+c.function)
+		if err != nil {
+			t.Errorf("%s\n%v", c.function, err)
+			continue
+		}
+		if got := strings.Contains(string(g.Source), "c.At("); got != c.noted {
+			t.Errorf("%s\nthe row is noted: %v", c.function, got)
+		}
+	}
+}

@@ -64,59 +64,6 @@ func (f *function) rowLoop(args *arguments, result *codec, appends bool) bool {
 	return true
 }
 
-// direct writes the loop over slices, once without and once with NULLs.
-func (w *writer) direct(f *function, args *arguments, result *codec, g signature) {
-	w.line("out := weir.OutValues[%s](c.Out(0), c.Rows())", result.stored)
-	for i, c := range args.codecs {
-		w.line("%s := weir.Values[%s](c.In(%d))[:len(out)]", args.views[i], c.stored, i)
-	}
-	body := func(row string) {
-		var list []string
-		if g.call {
-			list = append(list, "c")
-		}
-		for _, v := range args.views {
-			list = append(list, v+"["+row+"]")
-		}
-		call := fmt.Sprintf("%s(%s)", f.item.name, strings.Join(list, ", "))
-		w.line("c.At(%s)", row)
-		if g.fails {
-			w.line("r, err := %s", call)
-			w.check()
-			w.line("out[%s] = r", row)
-		} else {
-			w.line("out[%s] = %s", row, call)
-		}
-	}
-	w.line("live := c.Live()")
-	w.line("if live == nil {")
-	if g.fails {
-		w.line("for i := range out {")
-	} else {
-		// Of a function as short as an addition, the loop is what takes the time. The
-		// compiler sees that no index is out of bounds.
-		w.line("for i := 0; i < len(out)-%d; i += %d {", unrolled-1, unrolled)
-		body("i")
-		for k := 1; k < unrolled; k++ {
-			body(fmt.Sprintf("i+%d", k))
-		}
-		w.line("}")
-		w.line("for i := len(out) &^ %d; i < len(out); i++ {", unrolled-1)
-	}
-	body("i")
-	w.line("}")
-	w.line("return 0")
-	w.line("}")
-	w.line("for i := range out {")
-	w.line("if !live.Get(i) { continue }")
-	body("i")
-	w.line("}")
-	w.line("return 0")
-}
-
-// unrolled is how many rows a round of a loop over slices takes: a power of two.
-const unrolled = 4
-
 // rows writes the loop that reads arguments and adds results value by value.
 func (f *function) rows(w *writer, args *arguments, result *codec, g signature, appends bool) {
 	args.declare(w)
