@@ -113,19 +113,19 @@ func (f *fuel) start(global api.MutableGlobal) bool {
 	return true
 }
 
-// hand gives the guest fuel, after it took what is left from before (less than nothing when
-// overdrawn), and says whether there was any.
-func (f *fuel) hand(global api.MutableGlobal, rest int64) bool {
+// hand returns the meter with fuel, after it took what is left from before (less than
+// nothing when overdrawn), and says whether there was any.
+func (f *fuel) hand(word uint64) (uint64, bool) {
+	rest := meter.Fuel(word)
 	f.left += rest
 	f.spent -= rest
 	if f.left < meter.MinFuel {
-		return false
+		return word, false
 	}
 	q := min(f.quantum, f.left)
 	f.left -= q
 	f.spent += q
-	global.Set(meter.Refuel(global.Get(), int32(q)))
-	return true
+	return meter.Refuel(word, int32(q)), true
 }
 
 // take ends a call: what the guest did not use is there for the next.
@@ -188,7 +188,8 @@ func (i *Instance) refuel(m api.Module) {
 
 // more hands the guest fuel, or ends it.
 func (i *Instance) more() {
-	if meter.Stack(i.global.Get()) < 0 {
+	word := i.global.Get()
+	if meter.Stack(word) < 0 {
 		panic(stop{cause: Stack})
 	}
 	f := &i.fuel
@@ -196,9 +197,11 @@ func (i *Instance) more() {
 	if cause, ends := f.over(); ends {
 		panic(stop{cause: cause})
 	}
-	if !f.hand(i.global, meter.Fuel(i.global.Get())) {
+	word, ok := f.hand(word)
+	if !ok {
 		panic(stop{cause: Fuel})
 	}
+	i.global.Set(word)
 }
 
 // charge takes fuel for what the host did for the guest. Calls of host functions in a row
