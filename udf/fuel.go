@@ -78,7 +78,7 @@ func (i *Instance) begin(ctx context.Context, n int) {
 const (
 	fewRows     = 64
 	littleTime  = 20 * time.Microsecond
-	mostUntimed = 7 // in a row
+	mostUntimed = 15 // in a row
 )
 
 func (i *Instance) start(ctx context.Context, timeout time.Duration) {
