@@ -11,7 +11,8 @@ import (
 // column holds one value, possibly NULL, for each position (a slot or a row id).
 // A position that was never stored, or was zeroed, holds the zero value.
 type column interface {
-	grow(n int) // makes room for positions below n
+	empty() column // one like it, without values
+	grow(n int)    // makes room for positions below n
 	zero(at []int32)
 	bytes() int64
 
@@ -190,6 +191,8 @@ type fixed[T vector.Fixed] struct {
 	data   []T
 	spoilt []T // EvictAll: where data was before
 }
+
+func (c *fixed[T]) empty() column { return &fixed[T]{} }
 
 func (c *fixed[T]) grow(n int) {
 	c.data = extend(c.data, n)
@@ -442,6 +445,8 @@ type texts struct {
 	arena arena
 	refs  []uint32
 }
+
+func (c *texts) empty() column { return &texts{kind: c.kind} }
 
 func (c *texts) grow(n int) {
 	c.refs = extend(c.refs, n)

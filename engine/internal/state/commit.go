@@ -124,8 +124,9 @@ func (d *DB) write(all []run) error {
 		r.part.sort()
 		size += r.part.bytes()
 	}
-	if disk, err := d.fs.GetDiskUsage(d.dir); err == nil && int64(disk.AvailBytes) < size+size/2+spareDisk {
-		return fmt.Errorf("%d MiB are to be written, and %d MiB are free: %w", size>>20, disk.AvailBytes>>20, syscall.ENOSPC)
+	need := size + size/2 + spareDisk
+	if disk, err := d.fs.GetDiskUsage(d.dir); err == nil && int64(disk.AvailBytes) < need {
+		return fmt.Errorf("to write %d MiB it needs %d MiB that are free, and there are %d MiB: %w", size>>20, need>>20, disk.AvailBytes>>20, syscall.ENOSPC)
 	}
 	if size < d.opt.ingestFrom {
 		return d.writeBatch(all)

@@ -47,6 +47,7 @@ type DB struct {
 	pending   []*Part           // of commits that failed, or that did not come about
 	staged    int
 
+	litter    map[string]span // tables of which something was deleted, see tidy
 	spare     chunkPool
 	committed atomic.Uint64         // the epoch of last
 	trouble   atomic.Pointer[error] // the last that Pebble had in the background
@@ -58,7 +59,7 @@ type DB struct {
 
 // OpenDB opens the database of a directory, which it makes if there is none.
 func OpenDB(dir string, opt DBOptions) (*DB, error) {
-	d := &DB{dir: dir, fs: opt.FS, opt: opt.withDefaults(), operators: map[string]*operator{}, dirty: map[metaItem]bool{}, dead: make(chan struct{}), compactions: newCompactions()}
+	d := &DB{dir: dir, fs: opt.FS, opt: opt.withDefaults(), operators: map[string]*operator{}, dirty: map[metaItem]bool{}, litter: map[string]span{}, dead: make(chan struct{}), compactions: newCompactions()}
 	if d.fs == nil {
 		d.fs = DiskFS()
 	}

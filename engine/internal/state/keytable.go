@@ -72,10 +72,12 @@ type keyTable struct {
 	budget  bool     // entries may be evicted: note which are used
 	moving  bool     // entries go to or come from elsewhere: they neither end nor begin
 	err     error    // restoring failed; every Resolve says so
+
+	packFrom int // see sparseFrom
 }
 
 func newKeyTable(name string, l rowkey.Layout, opt Options) keyTable {
-	t := keyTable{name: name, layout: l, packed: l.Packed()}
+	t := keyTable{name: name, layout: l, packed: l.Packed(), packFrom: opt.sparseFrom()}
 	t.index = newIndex(t.packed)
 	t.keys.poisons = opt.EvictAll
 	return t

@@ -44,6 +44,8 @@ func (l *list) all(slots []int32) []int32 {
 	return l.at
 }
 
+func (l *list) empty() column { return &list{column: l.column.empty(), places: l.places} }
+
 func (l *list) grow(n int) { l.column.grow(n * int(l.places)) }
 
 func (l *list) zero(slots []int32) { l.column.zero(l.all(slots)) }

@@ -11,6 +11,8 @@ type nested struct {
 	scratch []byte
 }
 
+func (c *nested) empty() column { return &nested{texts: texts{kind: c.kind}} }
+
 func (c *nested) store(v *vector.Vector, rows, at []int32) {
 	for i, p := range at {
 		r := i

@@ -192,6 +192,11 @@ func (t *tablePart) value(e partEntry) []byte {
 	return t.chunks[e.chunk][at : at+e.value]
 }
 
+// deletes reports whether anything is deleted. The part is sorted.
+func (t *tablePart) deletes() bool {
+	return len(t.spans) > 0 || slices.ContainsFunc(t.entries, func(e partEntry) bool { return e.value == deletedEntry })
+}
+
 // sort orders the entries by key and leaves the last of each, and joins the spans.
 func (t *tablePart) sort() {
 	t.sortEntries()

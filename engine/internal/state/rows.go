@@ -388,7 +388,7 @@ func (r *Rows) DropAll() error {
 		return r.evict.deleteAll(&r.keyTable)
 	}
 	fresh := newRows(r.name, r.layout, r.opt, Options{})
-	fresh.disk, fresh.budget = r.disk, r.budget
+	fresh.disk, fresh.budget, fresh.packFrom = r.disk, r.budget, r.packFrom
 	if r.onDisk != nil {
 		fresh.onDisk = &rowsOnDisk{}
 	}

@@ -51,6 +51,15 @@ type Options struct {
 	// Memory is about the number of bytes that entries may take. Those that DB has,
 	// and that were not used for longest, leave memory between epochs. 0: no limit.
 	Memory int64
+
+	packFrom int // for tests, see sparseFrom
+}
+
+func (o Options) sparseFrom() int {
+	if o.packFrom > 0 {
+		return o.packFrom
+	}
+	return sparseFrom
 }
 
 // Store is the keyed state of one operator in one shard.
@@ -72,6 +81,7 @@ type table interface {
 	entries() int64
 	describe() string
 	fail(err error)
+	repack() // after the end of an epoch
 
 	// With a database.
 	class() class
@@ -181,6 +191,9 @@ func (s *Store) EndEpoch() error {
 	}
 	if s.opt.DB != nil && s.opt.Memory > 0 {
 		s.makeRoom()
+	}
+	for _, n := range s.names {
+		s.tables[n].repack()
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package state
 
-// Deleted spans, those of slices above all, leave garbage in the tables below them.
+import "maps"
+
+// What is deleted, spans of slices above all, leaves garbage in the tables below.
 // Pebble gets to it when a level is full, which may be long after there is more of it
 // than of what lives. So the database is compacted as soon as garbage is this share of
 // the tables, one of maxGarbage, and more than leastGarbage.
@@ -9,21 +11,22 @@ const (
 	leastGarbage = 2 << 20
 )
 
-// tidy compacts the tables of operators that have deleted spans, in the background, if
-// there is much garbage. One such compaction is under way at a time.
+// tidy compacts the tables of operators of which something was deleted since it was done
+// last, in the background, if there is much garbage. One such compaction is under way at
+// a time. It is called with mu held.
 func (d *DB) tidy(all []run) {
-	var spans []span
 	for _, r := range all {
-		if len(r.part.spans) > 0 {
+		if r.operator > 0 && r.part.deletes() {
 			s := groupSpan(r.operator, r.table, 0, keyGroups)
-			if n := len(spans); n == 0 || string(spans[n-1].start) != string(s.start) {
-				spans = append(spans, s)
-			}
+			d.litter[string(s.start)] = s
 		}
 	}
-	if len(spans) == 0 || !d.littered() || d.tidying.Swap(true) {
+	// How much garbage there is may be known only some time after the commit.
+	if len(d.litter) == 0 || !d.littered() || d.tidying.Swap(true) {
 		return
 	}
+	spans := maps.Clone(d.litter)
+	clear(d.litter)
 	d.tidied.Add(1)
 	go func() {
 		defer d.tidied.Done()
@@ -32,7 +35,7 @@ func (d *DB) tidy(all []run) {
 			if !d.littered() {
 				return
 			}
-			// What fails here is tried again after the next commit; Pebble reports it, too.
+			// What fails here is tried again after a later commit; Pebble reports it, too.
 			_ = d.try(func() error { return d.pebble.Compact(d.ctx, s.start, s.end, false) })
 		}
 	}()
@@ -40,6 +43,6 @@ func (d *DB) tidy(all []run) {
 
 func (d *DB) littered() bool {
 	t := &d.pebble.Metrics().Table
-	garbage := t.Garbage.RangeDeletionsBytesEstimate
+	garbage := t.Garbage.RangeDeletionsBytesEstimate + t.Garbage.PointDeletionsBytesEstimate
 	return garbage > leastGarbage && garbage > t.Local.LiveSize/maxGarbage
 }

@@ -38,6 +38,7 @@ type Times struct {
 
 	key      []byte // lent to Due's yield
 	evictAll bool
+	packFrom int // see sparseFrom
 	err      error
 }
 
@@ -48,7 +49,7 @@ type moment struct {
 }
 
 func newTimes(name string, key rowkey.Layout, opt Options) *Times {
-	t := &Times{name: name, layout: key, pairs: newIndex(false), byTime: newIndex(false), evictAll: opt.EvictAll}
+	t := &Times{name: name, layout: key, pairs: newIndex(false), byTime: newIndex(false), evictAll: opt.EvictAll, packFrom: opt.sparseFrom()}
 	t.hash, t.next, t.refs = make([]uint64, 1), make([]int32, 1), make([]uint32, 1)
 	t.keys.poisons = opt.EvictAll
 	return t
@@ -77,17 +78,25 @@ func (t *Times) put(at int64, hash uint64, key []byte) {
 			return
 		}
 	}
+	p := t.link(at, hash, key)
+	t.count++
+	if t.disk != nil {
+		t.disk.count(hash, 1)
+		t.due[p] = at
+		t.dirty.Set(int(p))
+	}
+}
+
+// link adds a pair that is not there.
+func (t *Times) link(at int64, hash uint64, key []byte) int32 {
+	pk := pairKey(at, hash)
 	p := t.newPair()
 	t.hash[p], t.next[p] = hash, 0
 	t.refs[p] = t.keys.put(p, key)
 	t.pairs.insert(pk, pk, 0, p)
-	t.count++
 	if t.disk != nil {
-		t.disk.count(hash, 1)
 		words := vector.BitmapWords(cap(t.hash))
 		t.due, t.here, t.dirty = extend(t.due, cap(t.hash)), extend(t.here, words), extend(t.dirty, words)
-		t.due[p] = at
-		t.dirty.Set(int(p))
 	}
 	m := &t.moments[t.moment(at)]
 	if m.first == 0 {
@@ -96,6 +105,7 @@ func (t *Times) put(at int64, hash uint64, key []byte) {
 		t.next[m.last] = p
 	}
 	m.last = p
+	return p
 }
 
 func (t *Times) newPair() int32 {
@@ -211,9 +221,7 @@ func (t *Times) Each(visit func(at int64, key []byte) error) error {
 	if t.err != nil {
 		return t.err
 	}
-	moments := slices.Clone(t.heap)
-	slices.SortFunc(moments, func(a, b int32) int { return cmp.Compare(t.moments[a].at, t.moments[b].at) })
-	for _, i := range moments {
+	for _, i := range t.ordered() {
 		m := &t.moments[i]
 		for p := m.first; p != 0; p = t.next[p] {
 			if err := visit(m.at, t.keys.get(t.refs[p])); err != nil {
@@ -222,6 +230,13 @@ func (t *Times) Each(visit func(at int64, key []byte) error) error {
 		}
 	}
 	return nil
+}
+
+// ordered are the moments that have pairs, earliest first.
+func (t *Times) ordered() []int32 {
+	moments := slices.Clone(t.heap)
+	slices.SortFunc(moments, func(a, b int32) int { return cmp.Compare(t.moments[a].at, t.moments[b].at) })
+	return moments
 }
 
 // Next is the earliest time in the set.

@@ -16,6 +16,7 @@ import (
 var stores = map[string]Options{
 	"memory":   {},
 	"evictall": {EvictAll: true, Seed: 5},
+	"packing":  {packFrom: 4},
 }
 
 // databases are those with a database.
@@ -23,6 +24,7 @@ var databases = map[string]Options{
 	"database": {},
 	"evicting": {Memory: 1}, // whatever is committed leaves memory
 	"overlaid": {EvictAll: true, Seed: 7},
+	"packed":   {packFrom: 4},
 }
 
 // keyCase is a key layout with a way to make the n-th of its keys.

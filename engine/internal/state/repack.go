@@ -1,0 +1,146 @@
+package state
+
+import "github.com/weirdb/weir/vector"
+
+// Tables use the places of what has ended again, and memory stays as large as it once had
+// to be. So when an epoch ends with few places in use a table is packed: what is left
+// goes to new places. Slots and row ids mean nothing between epochs.
+const (
+	sparseFrom  = 1 << 14 // places; smaller tables are left alone
+	sparseShare = 8       // and those in which more than one of so many is in use
+)
+
+// sparse reports whether few of the places that were ever used are in use.
+func sparse(used, ever, from int) bool { return ever >= from && used < ever/sparseShare }
+
+// repack makes a table small that has become so.
+func (v *Values) repack() {
+	if v.evict != nil || !sparse(v.index.n, v.size, v.packFrom) {
+		return
+	}
+	fresh := &Values{keyTable: v.emptyCopy(), kinds: v.kinds, places: v.places, time: v.time, inCall: v.inCall, inEpoch: v.inEpoch}
+	for _, c := range v.cols {
+		fresh.cols = append(fresh.cols, c.empty())
+	}
+	fresh.payload = (*valuesPayload)(fresh)
+	v.move(&fresh.keyTable, func(_, _ Slot) {})
+	*v = *fresh
+	v.payload = (*valuesPayload)(v)
+}
+
+// repack makes a table small that has become so.
+func (r *Rows) repack() {
+	used := r.rows - len(r.freeIDs) - 1
+	if r.evict != nil || !sparse(r.index.n, r.size, r.packFrom) && !sparse(used, r.rows, r.packFrom) {
+		return
+	}
+	fresh := newRows(r.name, r.layout, r.opt, Options{})
+	fresh.keyTable, fresh.negative = r.emptyCopy(), r.negative
+	fresh.payload = (*rowsPayload)(fresh)
+	if r.onDisk != nil {
+		fresh.onDisk = &rowsOnDisk{}
+	}
+	fresh.roomForRows(used)
+	r.move(&fresh.keyTable, func(from, to Slot) { r.moveOnDisk(fresh, from, to) })
+	*r = *fresh
+	r.payload = (*rowsPayload)(r)
+	if r.sorted != nil {
+		r.sorted.rows = r
+	}
+}
+
+// moveOnDisk hands on what is known of the rows of an entry in the database.
+func (r *Rows) moveOnDisk(fresh *Rows, from, to Slot) {
+	d, e := r.onDisk, fresh.onDisk
+	if d == nil {
+		return
+	}
+	e.kept[to] = d.kept[from]
+	if d.whole.Get(int(from)) {
+		e.whole.Set(int(to))
+	}
+	at := fresh.head[to]
+	for id := r.head[from]; id != 0; id, at = r.next[id], fresh.next[at] {
+		if d.here.Get(int(id)) {
+			e.here.Set(int(at))
+		}
+		if d.dirty.Get(int(id)) {
+			e.dirty.Set(int(at))
+		}
+		if n, ok := d.ordinals[id]; ok {
+			e.ordinal(at, n)
+		}
+	}
+}
+
+// emptyCopy is a table like t, without entries, that more of them can be moved to.
+func (t *keyTable) emptyCopy() keyTable {
+	fresh := keyTable{
+		name: t.name, layout: t.layout, index: newIndex(t.packed), packed: t.packed, packFrom: t.packFrom,
+		count: t.count, noteCreated: t.noteCreated, budget: t.budget, err: t.err,
+	}
+	if t.disk != nil {
+		d := *t.disk
+		d.here, d.flying, d.used, d.hand = nil, nil, nil, 0
+		fresh.disk = &d
+	}
+	return fresh
+}
+
+// move moves all entries to a table that has none.
+func (t *keyTable) move(to *keyTable, moved func(from, to Slot)) {
+	var buf []byte
+	to.grow(t.index.n)
+	to.moving = true
+	t.index.each(func(s Slot) {
+		n := to.newSlot()
+		if t.packed {
+			to.setPacked(n, t.hashOf(s), t.words[s], uint32(t.maskOf(s)))
+		} else {
+			to.setBytes(n, t.hashes[s], t.keys.get(t.refs[s]))
+		}
+		buf = t.payload.save(buf[:0], s)
+		if err := to.payload.load(buf, n); err != nil {
+			panic("state: table " + t.name + ": an entry cannot be moved: " + err.Error())
+		}
+		if t.dirty.Get(int(s)) {
+			to.setDirty(n)
+		}
+		if d := t.disk; d != nil {
+			moveBit(d.here, to.disk.here, s, n)
+			moveBit(d.flying, to.disk.flying, s, n)
+			moveBit(d.used, to.disk.used, s, n)
+		}
+		moved(s, n)
+	})
+	to.moving = false
+}
+
+func moveBit(from, to vector.Bitmap, s, n Slot) {
+	if from.Get(int(s)) {
+		to.Set(int(n))
+	}
+}
+
+func (t *Slices) repack() {} // slices end as a whole
+
+// repack makes a set small that has become so.
+func (t *Times) repack() {
+	if t.evictAll || !sparse(int(t.count), len(t.hash), t.packFrom) {
+		return
+	}
+	fresh := newTimes(t.name, t.layout, Options{})
+	fresh.disk, fresh.packFrom, fresh.err = t.disk, t.packFrom, t.err
+	fresh.count = t.count
+	for _, m := range t.ordered() {
+		for p := t.moments[m].first; p != 0; p = t.next[p] {
+			n := fresh.link(t.moments[m].at, t.hash[p], t.keys.get(t.refs[p]))
+			if t.disk != nil {
+				fresh.due[n] = t.moments[m].at
+				moveBit(t.here, fresh.here, p, n)
+				moveBit(t.dirty, fresh.dirty, p, n)
+			}
+		}
+	}
+	*t = *fresh
+}
