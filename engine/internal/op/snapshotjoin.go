@@ -51,6 +51,9 @@ type SnapshotJoin struct {
 
 	table   joinSide
 	waiting *state.Rows
+	// apart says that changes of the probe side wait one by one, with whether they add a row:
+	// what is behind asks of each how far event time was.
+	apart bool
 	keys    *state.Times // of what waits
 	loaded  firedEnd     // since when; nothing before
 
@@ -71,6 +74,7 @@ func NewSnapshotJoin(spec SnapshotJoinSpec) (*SnapshotJoin, error) {
 		return nil, err
 	}
 	j := &SnapshotJoin{probeJoin: probe, spec: spec, watermark: exec.NoWatermark, passed: exec.NoWatermark}
+	j.apart = spec.Updating && spec.Watermark > 0
 	j.layout = keyLayout(spec.ProbeSpec.Table, spec.TableKeys, spec.TableSpread)
 	j.enc = rowkey.NewEncoder(j.layout)
 	j.table = newTableSide(JoinSide{
@@ -90,9 +94,12 @@ func (j *SnapshotJoin) Open(_ context.Context, rt *exec.Runtime) error {
 		return err
 	}
 	j.table.open(rt, "table", state.RowsOptions{Indexed: j.spec.TableUpdating})
-	waiting := state.RowsOptions{Indexed: j.frozen != nil}
+	waiting := state.RowsOptions{Indexed: j.frozen != nil && !j.apart}
 	for _, t := range j.spec.Types {
 		waiting.Cols = append(waiting.Cols, t.Kind())
+	}
+	if j.apart {
+		waiting.Cols = append(waiting.Cols, vector.Bool)
 	}
 	j.waiting = rt.State.Rows("waiting", j.layout, waiting)
 	j.keys = rt.State.Times("waiting keys", j.layout)
@@ -175,7 +182,12 @@ func (j *SnapshotJoin) wait(b *vector.Batch) error {
 	if err := j.waiting.Resolve(keys, true, j.slots); err != nil {
 		return err
 	}
-	if err := j.waiting.Add(j.slots, b); err != nil {
+	rows := b
+	if j.apart {
+		rows = plain(withColumn(b, adds(j.rt.Pool, b)))
+		defer rows.Release()
+	}
+	if err := j.waiting.Add(j.slots, rows); err != nil {
 		return err
 	}
 	j.rowsKept += int64(b.Len())
@@ -246,12 +258,42 @@ func (j *SnapshotJoin) release(keys *vector.Batch, out exec.Output) error {
 func (j *SnapshotJoin) releaseRows(ids []state.RowID, out exec.Output) error {
 	b := vector.NewBatch(len(ids), j.waiting.Take(j.rt.Pool, ids), nil)
 	defer b.Release()
+	if j.apart {
+		return j.releaseApart(b, out)
+	}
 	if j.frozen != nil {
 		if err := j.frozen.begin(b); err != nil {
 			return err
 		}
 	}
 	return j.probeWith(b, out)
+}
+
+// releaseApart joins the changes of b, whose last column says which of them add rows, and
+// takes back what the others have taken away.
+func (j *SnapshotJoin) releaseApart(b *vector.Batch, out exec.Output) error {
+	p, last := j.rt.Pool, b.Cols()-1
+	kinds, k := p.NewKinds(b.Len())
+	for i, adds := range vector.Values[bool](b.Col(last))[:b.Len()] {
+		if k[i] = vector.Insert; !adds {
+			k[i] = vector.Delete
+		}
+	}
+	rows := b.Project(upTo(last))
+	changes := rows.WithKinds(kinds)
+	rows.Release()
+	defer changes.Release()
+	return j.frozen.process(changes, out, func(part *vector.Batch) error { return j.probeWith(part, out) })
+}
+
+// adds says of each row of b whether it is added.
+func adds(p *vector.Pool, b *vector.Batch) *vector.Vector {
+	v := p.New(vector.Bool, b.Len())
+	out := vector.Values[bool](v)
+	for i := range b.Len() {
+		out[i] = b.Kind(i).Adds()
+	}
+	return v
 }
 
 // Advance notes how far the probe side is, or lets it go when the table has loaded.
