@@ -48,9 +48,9 @@ type WindowAggregate struct {
 	enc    *rowkey.Encoder
 
 	shared  bool
-	windows *state.Slices // by the end of a window
-	slices  *state.Slices // of HOP that is shared: by the end of a slice
-	fired   firedEnd      // of HOP that is shared
+	windows *state.Slices   // by the end of a window
+	slices  []*state.Slices // of HOP that is shared: by the end of a slice, and of a block of each level
+	fired   firedEnd        // of HOP that is shared
 
 	parts windowParts
 	// holds says that accumulators look at all groups of an epoch; only is the key of the
@@ -122,6 +122,12 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 		none.Release()
 	}
 	w.windows = rt.State.Slices("windows", w.layout, w.plan.columns)
+	if w.hops() {
+		w.slices = w.slices[:0]
+		for level := range 1 + blockLevels(w.spec.Window.Assigner) {
+			w.slices = append(w.slices, rt.State.Slices(sliceTable(level), w.layout, w.plan.columns))
+		}
+	}
 	w.openDistincts(rt.State)
 	for i, m := range w.plan.multisets {
 		m.open(rt.State, "values"+strconv.Itoa(i), w.plan.keys)
@@ -130,7 +136,6 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 		l.open(rt.State, "arrivals"+strconv.Itoa(i))
 	}
 	if w.hops() {
-		w.slices = rt.State.Slices("slices", w.layout, w.plan.columns)
 		return w.fired.open(rt)
 	}
 	return nil
@@ -164,16 +169,30 @@ func (w *WindowAggregate) Process(_ int, b *vector.Batch, _ exec.Output) error {
 
 // fold adds a part of b to the groups of its slice or window.
 func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
-	p := w.in.rt.Pool
 	if !part.all && len(part.rows) < b.Len() {
-		b = b.Take(p, part.rows)
+		b = b.Take(w.in.rt.Pool, part.rows)
 		defer b.Release()
 	}
-	table := w.windows
 	if part.slice {
-		table = w.slices
+		if err := w.foldIntoBlocks(b, part.at); err != nil {
+			return err
+		}
 	}
-	groups, err := table.Slice(part.at, true)
+	return w.foldInto(b, part.partKey)
+}
+
+// kept is the table that has the groups of a part.
+func (w *WindowAggregate) kept(part partKey) *state.Slices {
+	if part.slice {
+		return w.slices[part.level]
+	}
+	return w.windows
+}
+
+// foldInto adds b to the groups of a part.
+func (w *WindowAggregate) foldInto(b *vector.Batch, part partKey) error {
+	p := w.in.rt.Pool
+	groups, err := w.kept(part).Slice(part.at, true)
 	if err != nil {
 		return err
 	}
@@ -208,13 +227,13 @@ func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 		}
 	}
 	for _, d := range w.plan.distincts {
-		if err := d.at(part.partKey, true); err != nil {
+		if err := d.at(part, true); err != nil {
 			return err
 		}
 		if err := d.run(groups, in); err != nil {
 			return err
 		}
-		w.touched[part.partKey] = true
+		w.touched[part] = true
 	}
 	return w.plan.each(func(a accumulator) error { return a.settle(groups, groups.Held()) })
 }
@@ -335,7 +354,6 @@ func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
 		if err := w.emit(end, out); err != nil {
 			return err
 		}
-		w.windows.Drop(end)
 		w.drop(partKey{at: end})
 	}
 }
@@ -346,8 +364,8 @@ func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
 	if times := w.windows.Times(); len(times) > 0 {
 		end = times[0]
 	}
-	for w.hops() && len(w.slices.Times()) > 0 {
-		a, at := w.in.Assigner, w.slices.Times()[0]
+	for w.hops() && len(w.slices[0].Times()) > 0 {
+		a, at := w.in.Assigner, w.slices[0].Times()[0]
 		from := at - a.Slice()
 		s, ok := a.First(from)
 		for ok && s.End <= w.fired.end {
@@ -357,8 +375,7 @@ func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
 			end = min(end, s.End)
 			break
 		}
-		w.slices.Drop(at)
-		w.drop(partKey{at, true})
+		w.dropSlice(at)
 	}
 	return end, end < math.MaxInt64 && w.in.over(end, to)
 }
@@ -370,25 +387,20 @@ func (w *WindowAggregate) assemble(end int64) error {
 		return err
 	}
 	s := w.in.Assigner.OfEnd(end)
-	for _, at := range slices.Clone(w.slices.Times()) {
-		if at <= s.Start || at > s.End {
-			continue
-		}
-		if err := w.merge(into, w.slices, at); err != nil {
-			return err
-		}
-		if err := w.mergeValues(partKey{at, true}, end); err != nil {
-			return err
-		}
-	}
+	err = w.cover(s.Start, s.End, len(w.slices)-1, func(part partKey) error {
+		return w.merge(into, part, partKey{at: end})
+	})
 	w.fired.advance(end)
-	return nil
+	return err
 }
 
-// merge adds the groups of a slice to those of another.
-func (w *WindowAggregate) merge(into *state.Values, table *state.Slices, at int64) error {
+// merge adds the groups of a part to those of another, which are in into.
+func (w *WindowAggregate) merge(into *state.Values, part, of partKey) error {
+	if err := w.mergeValues(part, of); err != nil {
+		return err
+	}
 	p := w.in.rt.Pool
-	from, all, err := table.All(at, w.all[:0])
+	from, all, err := w.kept(part).All(part.at, w.all[:0])
 	if err != nil {
 		return err
 	}
@@ -458,10 +470,7 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 		if err != nil {
 			return err
 		}
-		if err := w.merge(into, w.windows, end); err != nil {
-			return err
-		}
-		return w.mergeValues(partKey{at: end}, end+a.Step)
+		return w.merge(into, partKey{at: end}, partKey{at: end + a.Step})
 	}
 	return nil
 }

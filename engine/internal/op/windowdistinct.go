@@ -19,8 +19,9 @@ func (w *WindowAggregate) openDistincts(s *state.Store) {
 	for i, d := range w.plan.distincts {
 		d.later = w.shared
 		d.windows = s.Slices("distinct"+strconv.Itoa(i), d.layout, d.columns())
-		if w.hops() {
-			d.slices = s.Slices("distinct"+strconv.Itoa(i)+" slices", d.layout, d.columns())
+		d.slices = d.slices[:0]
+		for level := range w.slices {
+			d.slices = append(d.slices, s.Slices("distinct"+strconv.Itoa(i)+" "+sliceTable(level), d.layout, d.columns()))
 		}
 	}
 }
@@ -28,7 +29,7 @@ func (w *WindowAggregate) openDistincts(s *state.Store) {
 // kept are the tables that have the values of a part.
 func (d *distinct) kept(part partKey) *state.Slices {
 	if part.slice {
-		return d.slices
+		return d.slices[part.level]
 	}
 	return d.windows
 }
@@ -39,15 +40,16 @@ func (d *distinct) at(part partKey, create bool) (err error) {
 	return err
 }
 
-// drop forgets the values of a part.
+// drop forgets a part.
 func (w *WindowAggregate) drop(part partKey) {
+	w.kept(part).Drop(part.at)
 	for _, d := range w.plan.distincts {
 		d.kept(part).Drop(part.at)
 	}
 }
 
-// mergeValues adds the different values of a part to those of a window.
-func (w *WindowAggregate) mergeValues(part partKey, end int64) error {
+// mergeValues adds the different values of a part to those of another.
+func (w *WindowAggregate) mergeValues(part, into partKey) error {
 	for _, d := range w.plan.distincts {
 		from, all, err := d.kept(part).All(part.at, w.values[:0]) // without any from is nil
 		if err != nil {
@@ -56,7 +58,7 @@ func (w *WindowAggregate) mergeValues(part partKey, end int64) error {
 		if w.values = all; len(all) == 0 {
 			continue
 		}
-		if err := d.at(partKey{at: end}, true); err != nil {
+		if err := d.at(into, true); err != nil {
 			return err
 		}
 		for chunk := range slices.Chunk(all, vector.Target) {

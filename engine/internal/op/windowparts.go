@@ -31,6 +31,7 @@ type windowPart struct {
 type partKey struct {
 	at    int64
 	slice bool
+	level int // of slices: 0, or that of a block
 }
 
 // windowRun is times of which all are counted in the same part, until a watermark from
@@ -98,7 +99,7 @@ func (w *windowParts) run(t int64) (r windowRun, ok bool) {
 		size := a.Slice()
 		r.from = window.Floor(t, size, a.Offset)
 		r.to = r.from + size
-		r.partKey = partKey{r.to, true}
+		r.partKey = partKey{at: r.to, slice: true}
 	case a.Kind == window.Cumulate:
 		r.from = window.Floor(t, a.Step, s.Start)
 	}
@@ -186,7 +187,7 @@ func (w *windowParts) toSlice(i int, t int64, at exec.Watermark) {
 		return
 	}
 	if whole && s.End > w.fired.end {
-		w.to(partKey{window.Floor(t, size, a.Offset) + size, true}, i)
+		w.to(partKey{at: window.Floor(t, size, a.Offset) + size, slice: true}, i)
 		return
 	}
 	for ; ok; s, ok = a.Next(s, t) {
