@@ -1,6 +1,8 @@
 package op
 
 import (
+	"math"
+
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/engine/sqltype"
@@ -28,23 +30,21 @@ type versions struct {
 
 	// The versions that follow.
 	b      *vector.Batch
-	from   []int64
 	times  []int64
 	slots  []state.Slot
-	before []int32 // of each version the one of its key before it, or a constant below
-	last   slotIndex
-	some   vector.Bitmap // by slot: versions of the key follow
-	held   []int32       // versions that hold at some time, in order
-	lost   int           // versions that never do
+	last   slotNumbers // by key the last version that follows
+	from   []int64     // by version from 1 the time from which it holds; version 0 is what the table has, or nothing
+	before []int32     // by version the one of its key before it
+	held   []int32     // rows of versions that hold at some time, in order
+	lost   int         // versions that never do
+	first  bool        // some are of keys of which the table has none
 	stored []state.Slot
 	gone   []state.Slot
-}
 
-// What is before a version, if not another of those that follow.
-const (
-	versionKept    int32 = -1 // what the table has, or nothing
-	versionRefused int32 = -2 // it never holds itself
-)
+	// Of the rows that find was asked for:
+	version []int32 // that holds
+	more    []int32 // rows, lent
+}
 
 // The first columns of the table.
 const (
@@ -106,82 +106,114 @@ func (v *versions) flush() error { return v.expiry.settleLive(v.table, colVersio
 // keep.
 func (v *versions) set(b *vector.Batch, from, times []int64) error {
 	n := b.Len()
-	v.b, v.from, v.times = b, from, times
-	v.slots, v.before = resize(v.slots, n), resize(v.before, n)
-	v.held, v.lost = v.held[:0], 0
+	v.b, v.times = b, times
+	v.slots, v.from, v.before = resize(v.slots, n), resize(v.from, n+1), resize(v.before, n+1)
+	v.held, v.lost, v.first = v.held[:0], 0, false
 	if err := v.use(v.enc.Encode(b, v.keys), true, v.slots); err != nil {
 		return err
 	}
-	v.last.reset(n)
-	v.mark(n)
+	v.from[0], v.before[0] = math.MinInt64, 0
+	copy(v.from[1:], from)
+	v.last.reset(v.slots)
 	live, kept, kinds := state.Col[bool](v.table, colVersionLive), state.Col[int64](v.table, colVersionTime), b.Kinds()
 	for i, s := range v.slots {
 		before := v.last.find(s)
 		switch {
-		case before < 0 && live[s] && times[i] < kept[s],
-			before >= 0 && (kinds == nil || kinds[before].Adds()) && times[i] < times[before]:
-			v.before[i] = versionRefused
+		case before == 0 && !live[s]:
+			v.first = true
+		case before == 0 && times[i] < kept[s],
+			before > 0 && (kinds == nil || kinds[before-1].Adds()) && times[i] < times[before-1]:
 			v.lost++
 			continue
 		}
-		v.before[i] = before
-		v.last.set(s, int32(i))
+		v.before[i+1] = before
+		v.last.set(s, int32(i+1))
 		v.held = append(v.held, int32(i))
 	}
 	return nil
 }
 
-// mark notes the keys that have versions which follow.
-func (v *versions) mark(n int) {
-	most := state.Slot(0)
-	for _, s := range v.slots[:n] {
-		most = max(most, s)
-	}
-	for len(v.some) < vector.BitmapWords(int(most)+1) {
-		v.some = append(v.some, 0)
-	}
-	for _, s := range v.slots[:n] {
-		v.some.Set(int(s))
-	}
-}
-
 // find says for each row of a time, whose key is in slots, which version holds: one of
 // those that were set, in follows, or the one that the table has, in kept. Where neither
-// does, follows is -1 and kept is None. It reports whether any follows.
+// does, follows is -1 and kept is None. It reports whether any may follow.
 func (v *versions) find(slots []state.Slot, times []int64, kept []state.Slot, follows []int32) bool {
+	kept, follows = kept[:len(slots)], follows[:len(slots)]
+	copy(kept, slots)
 	if v.b == nil {
-		copy(kept, slots)
 		v.strike(kept)
 		return false
 	}
-	live, kinds, some := state.Col[bool](v.table, colVersionLive), v.b.Kinds(), false
-	kept, follows, words := kept[:len(slots)], follows[:len(slots)], v.some
-	for i, s := range slots {
-		follows[i], kept[i] = -1, s
-		if w := int(uint32(s) >> 6); w >= len(words) || words[w]>>(uint32(s)&63)&1 == 0 {
-			continue // None among others
+	if v.last.dense {
+		v.findDense(slots, times)
+		for i, version := range v.version[:len(slots)] {
+			kept[i] |= -version >> 31 // all bits, if it follows
+			follows[i] = version - 1
 		}
-		at := v.last.find(s)
-		for at >= 0 && v.from[at] > times[i] {
-			at = v.before[at]
-		}
-		switch {
-		case at >= 0:
-			if kept[i] = state.None; kinds == nil || kinds[at].Adds() {
-				follows[i], some = at, true
+	} else {
+		words := v.last.some
+		for i, s := range slots {
+			follows[i] = -1
+			if w := int(uint32(s) >> 6); w >= len(words) || words[w]>>(uint32(s)&63)&1 == 0 {
+				continue // None is beyond all others
 			}
-		case !live[s]:
-			kept[i] = state.None
+			version := v.last.find(s)
+			for v.from[version] > times[i] {
+				version = v.before[version]
+			}
+			if version > 0 {
+				kept[i], follows[i] = state.None, version-1
+			}
 		}
 	}
-	v.strike(kept)
-	return some
+	if kinds := v.b.Kinds(); kinds != nil {
+		for i, f := range follows {
+			if f >= 0 && !kinds[f].Adds() {
+				follows[i] = -1
+			}
+		}
+	}
+	if v.first || v.expiry != nil {
+		v.strike(kept)
+	}
+	return true
 }
 
-// strike makes None the slots of keys that were deleted in the epoch. Unless versions are
-// forgotten they have none.
+// findDense finds the version of each row. Its first loop goes back one version of each key
+// at most, and has no branch that depends on what it finds.
+func (v *versions) findDense(slots []state.Slot, times []int64) {
+	v.version, v.more = resize(v.version, len(slots)), resize(v.more, len(slots))
+	numbers, from, before, n := v.last.numbers, v.from, v.before[:len(v.from)], 0
+	version, more, times := v.version[:len(slots)], v.more[:len(slots)], times[:len(slots)]
+	for i, s := range slots {
+		last := int32(0)
+		if at := int(s) + 1; at < len(numbers) {
+			last = numbers[at]
+		}
+		t, then := times[i], before[last]
+		if from[last] <= t {
+			then = last
+		}
+		version[i] = then
+		more[n] = int32(i)
+		late := 0
+		if from[then] > t {
+			late = 1
+		}
+		n += late
+	}
+	for _, i := range more[:n] {
+		at := version[i]
+		for from[at] > times[i] {
+			at = before[at]
+		}
+		version[i] = at
+	}
+}
+
+// strike makes None the slots of keys of which the table has no version: those that the
+// first one follows of, and, when versions are forgotten, that were deleted in the epoch.
 func (v *versions) strike(slots []state.Slot) {
-	if v.expiry == nil {
+	if v.b == nil && v.expiry == nil {
 		return
 	}
 	live := state.Col[bool](v.table, colVersionLive)
@@ -200,7 +232,7 @@ func (v *versions) keep() int {
 	rows := v.held[:0]
 	for _, i := range v.held {
 		s := v.slots[i]
-		if v.last.find(s) != i {
+		if v.last.find(s) != i+1 {
 			continue
 		}
 		if kinds != nil && !kinds[i].Adds() {
@@ -211,9 +243,7 @@ func (v *versions) keep() int {
 		live[s], kept[s] = true, v.times[i]
 		v.stored, rows = append(v.stored, s), append(rows, i)
 	}
-	for _, s := range v.slots {
-		v.some.Clear(int(s))
-	}
+	v.last.clear(v.slots)
 	v.row.store(v.table, v.stored, v.b, rows)
 	v.table.Dirty(v.stored)
 	if v.expiry == nil {
@@ -264,23 +294,30 @@ func (v *versions) column(p *vector.Pool, c int, kept []state.Slot, follows []in
 func keptColumn[T vector.Fixed](p *vector.Pool, v *versions, col, c int, kept []state.Slot, follows []int32) *vector.Vector {
 	vec := p.New(vector.KindOf[T](), len(kept))
 	out, vals := vector.Values[T](vec)[:len(kept)], state.Col[T](v.table, col)
-	if follows == nil {
+	if len(vals) > 0 {
 		for i, s := range kept {
-			if s >= 0 {
-				out[i] = vals[s]
-			}
+			out[i] = vals[max(s, 0)]
 		}
+	}
+	if follows == nil {
 		return vec
 	}
 	next := vector.Values[T](v.b.Col(c))
-	for i, s := range kept {
-		if f := follows[i]; f >= 0 {
-			out[i] = next[f]
-		} else if s >= 0 {
-			out[i] = vals[s]
-		}
+	for _, i := range v.listed(follows) {
+		out[i] = next[follows[i]]
 	}
 	return vec
+}
+
+// listed lists the rows whose version follows. The loop has no branch that depends on them.
+func (v *versions) listed(follows []int32) []int32 {
+	v.more = resize(v.more, len(follows))
+	n := 0
+	for i, f := range follows {
+		v.more[n] = int32(i)
+		n += int(uint32(^f) >> 31)
+	}
+	return v.more[:n]
 }
 
 // text is the value of a row, and nil without a version.
@@ -352,47 +389,4 @@ func (v *versions) nulls(out *vector.Vector, at, c int, kept []state.Slot, follo
 			null(i)
 		}
 	}
-}
-
-// slotIndex finds numbers by slot.
-type slotIndex struct {
-	slots []state.Slot // None: free
-	at    []int32
-	shift uint
-}
-
-// reset empties the index for up to n slots.
-func (x *slotIndex) reset(n int) {
-	x.shift = 31
-	size := 2
-	for size < 2*n {
-		size *= 2
-		x.shift--
-	}
-	x.slots, x.at = resize(x.slots, size), resize(x.at, size)
-	for i := range x.slots {
-		x.slots[i] = state.None
-	}
-}
-
-func (x *slotIndex) place(s state.Slot) int {
-	for i := int(uint32(s) * 0x9E3779B1 >> x.shift); ; i = (i + 1) & (len(x.slots) - 1) {
-		if x.slots[i] == s || x.slots[i] == state.None {
-			return i
-		}
-	}
-}
-
-// find is the number of a slot, or -1.
-func (x *slotIndex) find(s state.Slot) int32 {
-	i := x.place(s)
-	if x.slots[i] == state.None {
-		return -1
-	}
-	return x.at[i]
-}
-
-func (x *slotIndex) set(s state.Slot, at int32) {
-	i := x.place(s)
-	x.slots[i], x.at[i] = s, at
 }
