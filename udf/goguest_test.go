@@ -43,24 +43,33 @@ func TestGoGuest(t *testing.T) {
 	if draw(used, 2); !slices.Equal(first, draw(open(t, m, "draw"), 1)) || slices.Equal(first, draw(used, 2)) {
 		t.Error("random numbers do not follow the seed")
 	}
+}
 
-	echo := open(t, m, "echo")
-	typ := echo.Function().Returns
+// Values of every type, in one row and nested, come back through both SDKs.
+func TestEveryTypeCrossesInEachSDK(t *testing.T) {
+	h := openHost(t, udf.Config{})
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 5))
-	for _, n := range []int{0, 1, 100, 3000} {
-		in := randomColumn(rng, p, typ, n)
-		out, err := echo.Call(ctx, &udf.Call{Args: []*vector.Vector{in}, Rows: n, Pool: p})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for r := range n {
-			if vector.Compare(in, r, out, r) != 0 {
-				t.Fatalf("row %d: %q came back as %q", r, show(typ, in)[r], show(typ, out)[r])
+	for name, file := range map[string]string{"C": kinds, "Go": goGuest} {
+		t.Run(name, func(t *testing.T) {
+			p := checkedPool(t)
+			rng := rand.New(rand.NewPCG(seed, 5))
+			echo := open(t, loadFile(t, h, file, udf.Limits{}), "echo")
+			typ := echo.Function().Returns
+			for _, n := range []int{0, 1, 100, 3000} {
+				in := randomColumn(rng, p, typ, n)
+				out, err := echo.Call(context.Background(), &udf.Call{Args: []*vector.Vector{in}, Rows: n, Pool: p})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for r := range n {
+					if vector.Compare(in, r, out, r) != 0 {
+						t.Fatalf("row %d: %q came back as %q", r, show(typ, in)[r], show(typ, out)[r])
+					}
+				}
+				out.Release()
+				in.Release()
 			}
-		}
-		out.Release()
-		in.Release()
+		})
 	}
 }

@@ -239,6 +239,55 @@ WEIR_SCALAR(same_bytes, "b BYTES -> BYTES", WEIR_DETERMINISTIC) {
   return WEIR_OK;
 }
 
+// Every type, nested ones in several levels: a copy of n rows of any column.
+static void copy_rows(weir_column *to, const weir_column *from, uint32_t n) {
+  weir_grow_rows(to, n);
+  switch (weir_id(from)) {
+    case WEIR_BOOLEAN:
+      if (n) __builtin_memcpy(WEIR_DATA(void, to), WEIR_DATA(void, from), (n + 7) / 8);
+      break;
+    case WEIR_STRING: case WEIR_BINARY: {
+      const weir_strs s = weir_strings(from);
+      weir_text out = weir_text_of(to);
+      for (uint32_t i = 0; i < n; i++) {
+        weir_str v = weir_get(s, i);
+        weir_put(&out, v.p, v.n);
+        weir_next(&out);
+      }
+      break;
+    }
+    case WEIR_ARRAY: case WEIR_MAP: {
+      weir_list out = weir_list_of(to);
+      for (uint32_t i = 0; i < n; i++) {
+        weir_range r = weir_elements(from, i);
+        weir_extend(&out, r.to - r.from);
+        weir_next_list(&out);
+      }
+      for (uint32_t k = 0; k < from->n_children; k++) copy_rows(weir_child(to, k), weir_child(from, k), out.len);
+      break;
+    }
+    case WEIR_ROW:
+      for (uint32_t k = 0; k < from->n_children; k++) copy_rows(weir_child(to, k), weir_child(from, k), n);
+      break;
+    default:
+      if (n) __builtin_memcpy(WEIR_DATA(void, to), WEIR_DATA(void, from), n * weir_width(from));
+  }
+  for (uint32_t i = 0; i < n; i++)
+    if (weir_is_null(from, i)) weir_set_null(to, i);
+}
+
+#define EVERYTHING \
+  "ROW<f1 BOOLEAN, f2 TINYINT, f3 SMALLINT, f4 INT, f5 BIGINT, f6 FLOAT, f7 DOUBLE, f8 DECIMAL(30, 5), " \
+  "f9 DATE, f10 TIME(3), f11 TIME(9), f12 TIMESTAMP(3), f13 TIMESTAMP_LTZ(9), f14 STRING, f15 BYTES, " \
+  "f16 INTERVAL YEAR TO MONTH, f17 INTERVAL DAY TO SECOND, f18 ARRAY<STRING>, f19 ARRAY<BOOLEAN>, " \
+  "f20 MAP<STRING, ARRAY<BIGINT>>, f21 MULTISET<STRING>, " \
+  "f22 ARRAY<ROW<a TINYINT, b ROW<c STRING, d DECIMAL(4, 1)>>>>"
+
+WEIR_SCALAR(echo, "v " EVERYTHING " -> " EVERYTHING, WEIR_DETERMINISTIC WEIR_CALLED) {
+  copy_rows(OUT(0), IN(0), rows);
+  return WEIR_OK;
+}
+
 // What the call says of time and chance, and a line in the log.
 WEIR_SCALAR(about_call, "what STRING -> BIGINT") {
   const weir_strs what = STR(0);

@@ -81,7 +81,18 @@ type everything struct {
 	Flags     weir.Null[[]weir.Null[bool]]
 	Map       weir.Null[[]weir.Entry[string, weir.Null[[]weir.Null[int64]]]]
 	Bag       weir.Null[[]weir.Entry[string, int32]]
+	Items     weir.Null[[]weir.Null[item]]
 }
 
-//weir:scalar echo(v ROW<f1 BOOLEAN, f2 TINYINT, f3 SMALLINT, f4 INT, f5 BIGINT, f6 FLOAT, f7 DOUBLE, f8 DECIMAL(30, 5), f9 DATE, f10 TIME(3), f11 TIME(9), f12 TIMESTAMP(3), f13 TIMESTAMP_LTZ(9), f14 STRING, f15 BYTES, f16 INTERVAL YEAR TO MONTH, f17 INTERVAL DAY TO SECOND, f18 ARRAY<STRING>, f19 ARRAY<BOOLEAN>, f20 MAP<STRING, ARRAY<BIGINT>>, f21 MULTISET<STRING>>) ROW<f1 BOOLEAN, f2 TINYINT, f3 SMALLINT, f4 INT, f5 BIGINT, f6 FLOAT, f7 DOUBLE, f8 DECIMAL(30, 5), f9 DATE, f10 TIME(3), f11 TIME(9), f12 TIMESTAMP(3), f13 TIMESTAMP_LTZ(9), f14 STRING, f15 BYTES, f16 INTERVAL YEAR TO MONTH, f17 INTERVAL DAY TO SECOND, f18 ARRAY<STRING>, f19 ARRAY<BOOLEAN>, f20 MAP<STRING, ARRAY<BIGINT>>, f21 MULTISET<STRING>> deterministic
+type item struct {
+	Number weir.Null[int8]
+	Label  weir.Null[label]
+}
+
+type label struct {
+	Text  weir.Null[string]
+	Price weir.Null[weir.Decimal]
+}
+
+//weir:scalar echo(v ROW<f1 BOOLEAN, f2 TINYINT, f3 SMALLINT, f4 INT, f5 BIGINT, f6 FLOAT, f7 DOUBLE, f8 DECIMAL(30, 5), f9 DATE, f10 TIME(3), f11 TIME(9), f12 TIMESTAMP(3), f13 TIMESTAMP_LTZ(9), f14 STRING, f15 BYTES, f16 INTERVAL YEAR TO MONTH, f17 INTERVAL DAY TO SECOND, f18 ARRAY<STRING>, f19 ARRAY<BOOLEAN>, f20 MAP<STRING, ARRAY<BIGINT>>, f21 MULTISET<STRING>, f22 ARRAY<ROW<a TINYINT, b ROW<c STRING, d DECIMAL(4, 1)>>>>) ROW<f1 BOOLEAN, f2 TINYINT, f3 SMALLINT, f4 INT, f5 BIGINT, f6 FLOAT, f7 DOUBLE, f8 DECIMAL(30, 5), f9 DATE, f10 TIME(3), f11 TIME(9), f12 TIMESTAMP(3), f13 TIMESTAMP_LTZ(9), f14 STRING, f15 BYTES, f16 INTERVAL YEAR TO MONTH, f17 INTERVAL DAY TO SECOND, f18 ARRAY<STRING>, f19 ARRAY<BOOLEAN>, f20 MAP<STRING, ARRAY<BIGINT>>, f21 MULTISET<STRING>, f22 ARRAY<ROW<a TINYINT, b ROW<c STRING, d DECIMAL(4, 1)>>>> deterministic
 func echo(v weir.Null[everything]) weir.Null[everything] { return v }
