@@ -491,8 +491,11 @@ func appendSome(c *vector.ColumnBuilder, t sqltype.Type, x int64) {
 	case vector.String, vector.Bytes:
 		c.AppendString(strings.Repeat("ab", int(x%7)))
 	default:
-		kids := t.Children()
-		for j := range x % 4 {
+		kids, n := t.Children(), x%4
+		if t.ID == sqltype.Row {
+			n = 1
+		}
+		for j := range n {
 			for k, kid := range kids {
 				appendSome(c.Child(k), kid, x+j)
 			}
