@@ -83,3 +83,60 @@ func TestStartJob(t *testing.T) {
 		}
 	}
 }
+
+// A savepoint keeps event time, so that what was late stays late; with 'restore.watermark'
+// = 'forget' event time begins anew.
+func TestRestoredWatermark(t *testing.T) {
+	k := keep(t)
+	in := k.file("clicks.csv", "2024-01-01 00:00:01\n2024-01-01 00:01:00\n")
+	define := func(out, in string) string {
+		return `CREATE TEMPORARY TABLE clicks (ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector' = 'filesystem', 'format' = 'csv',
+				'csv.header' = 'false', 'path' = '` + in + `', 'source.monitor-interval' = '1 ms');
+			CREATE TEMPORARY TABLE counts (start TIMESTAMP(3), n BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.header' = 'false', 'path' = '` + filepath.Join(k.dir, out) + `.csv');
+			SET 'pipeline.name' = '` + out + `'`
+	}
+	const statement = "INSERT INTO counts SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
+	read := func(q *engine.Query, rows int64) {
+		t.Helper()
+		over := ended(q)
+		for q.Metrics().SourceRows < rows {
+			select {
+			case <-over:
+				t.Fatal(q.Wait(t.Context()))
+			case <-time.After(time.Millisecond):
+			}
+		}
+		if err := q.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.run(define("first", in))
+	q := k.start(statement)
+	read(q, 2)
+	save := filepath.Join(k.dir, "save")
+	k.run("STOP JOB first WITH SAVEPOINT TO '" + save + "'")
+	for restore, want := range map[string]string{
+		"keep":   "2024-01-01 00:01:00,1",
+		"forget": "2024-01-01 00:00:00,1; 2024-01-01 00:01:00,1",
+	} {
+		k.again(define(restore, in) + "; SET 'execution.savepoint.path' = '" + save + "'; SET 'restore.watermark' = '" + restore + "'")
+		q := k.start(statement)
+		late, err := os.OpenFile(in, os.O_APPEND|os.O_WRONLY, 0)
+		if err == nil {
+			_, err = late.WriteString("2024-01-01 00:00:02\n")
+		}
+		if err != nil || late.Close() != nil {
+			t.Fatal(err)
+		}
+		read(q, 1)
+		k.run("STOP JOB " + restore + " WITH DRAIN")
+		text, err := os.ReadFile(filepath.Join(k.dir, restore+".csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.want(restore, strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "; "), want)
+		if err := os.WriteFile(in, []byte("2024-01-01 00:00:01\n2024-01-01 00:01:00\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -14,17 +14,15 @@ import (
 
 // stores are the kinds of store that every table is tested on.
 var stores = map[string]Options{
-	"memory":   {},
+	"memory":   {packFrom: 4}, // packed whenever few entries are left
 	"evictall": {EvictAll: true, Seed: 5},
-	"packing":  {packFrom: 4},
 }
 
 // databases are those with a database.
 var databases = map[string]Options{
-	"database": {},
+	"database": {packFrom: 4},
 	"evicting": {Memory: 1}, // whatever is committed leaves memory
 	"overlaid": {EvictAll: true, Seed: 7},
-	"packed":   {packFrom: 4},
 }
 
 // keyCase is a key layout with a way to make the n-th of its keys.
