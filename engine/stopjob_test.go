@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,35 @@ import (
 	"github.com/weirdb/weir/engine"
 	"github.com/weirdb/weir/engine/errs"
 )
+
+// read waits until a query has read so many rows, and they are visible.
+func (k *kept) read(q *engine.Query, rows int64) {
+	k.t.Helper()
+	over := ended(q)
+	for q.Metrics().SourceRows < rows {
+		select {
+		case <-over:
+			k.t.Fatal(q.Wait(k.t.Context()))
+		case <-time.After(time.Millisecond):
+		}
+	}
+	if err := q.Sync(k.t.Context()); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// appended appends text to a file.
+func (k *kept) appended(path, text string) {
+	k.t.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Close()); err != nil {
+		k.t.Fatal(err)
+	}
+}
 
 // STOP JOB leaves windows open and a file hidden, and the job goes on; with DRAIN it is
 // as if the input had ended: windows fire, the file is shown, nothing is left to go on with.
@@ -22,23 +52,9 @@ func TestStopJobWithDrain(t *testing.T) {
 		CREATE TEMPORARY TABLE counts (start TIMESTAMP(3), n BIGINT) WITH ('connector' = 'filesystem', 'format' = 'csv', 'csv.header' = 'false', 'path' = '` + out + `');
 		SET 'pipeline.name' = 'clicks'`
 	const statement = "INSERT INTO counts SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
-	read := func(q *engine.Query, rows int64) {
-		t.Helper()
-		over := ended(q)
-		for q.Metrics().SourceRows < rows {
-			select {
-			case <-over:
-				t.Fatal(q.Wait(t.Context()))
-			case <-time.After(time.Millisecond):
-			}
-		}
-		if err := q.Sync(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	k.run(define)
 	q := k.start(statement)
-	read(q, 3)
+	k.read(q, 3)
 	k.run("STOP JOB clicks")
 	if err := q.Wait(t.Context()); err != nil {
 		t.Fatal(err)
@@ -48,14 +64,8 @@ func TestStopJobWithDrain(t *testing.T) {
 	}
 	k.again(define)
 	q = k.start(statement)
-	more, err := os.OpenFile(in, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = more.WriteString("2024-01-01 00:00:16\n")
-	}
-	if err != nil || more.Close() != nil {
-		t.Fatal(err)
-	}
-	read(q, 1)
+	k.appended(in, "2024-01-01 00:00:16\n")
+	k.read(q, 1)
 	k.run("STOP JOB 'clicks' WITH DRAIN")
 	if err := q.Wait(t.Context()); err != nil {
 		t.Fatal(err)
@@ -96,23 +106,9 @@ func TestRestoredWatermark(t *testing.T) {
 			SET 'pipeline.name' = '` + out + `'`
 	}
 	const statement = "INSERT INTO counts SELECT window_start, COUNT(*) FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '10' SECOND)) GROUP BY window_start, window_end"
-	read := func(q *engine.Query, rows int64) {
-		t.Helper()
-		over := ended(q)
-		for q.Metrics().SourceRows < rows {
-			select {
-			case <-over:
-				t.Fatal(q.Wait(t.Context()))
-			case <-time.After(time.Millisecond):
-			}
-		}
-		if err := q.Sync(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
 	k.run(define("first", in))
 	q := k.start(statement)
-	read(q, 2)
+	k.read(q, 2)
 	save := filepath.Join(k.dir, "save")
 	k.run("STOP JOB first WITH SAVEPOINT TO '" + save + "'")
 	for restore, want := range map[string]string{
@@ -121,14 +117,8 @@ func TestRestoredWatermark(t *testing.T) {
 	} {
 		k.again(define(restore, in) + "; SET 'execution.savepoint.path' = '" + save + "'; SET 'restore.watermark' = '" + restore + "'")
 		q := k.start(statement)
-		late, err := os.OpenFile(in, os.O_APPEND|os.O_WRONLY, 0)
-		if err == nil {
-			_, err = late.WriteString("2024-01-01 00:00:02\n")
-		}
-		if err != nil || late.Close() != nil {
-			t.Fatal(err)
-		}
-		read(q, 1)
+		k.appended(in, "2024-01-01 00:00:02\n")
+		k.read(q, 1)
 		k.run("STOP JOB " + restore + " WITH DRAIN")
 		text, err := os.ReadFile(filepath.Join(k.dir, restore+".csv"))
 		if err != nil {
