@@ -72,7 +72,7 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 		out.Status, out.Reason = Failed, err.Error()
 	}
 	gap := content[c.Name]
-	if set.rowByRow() && gap == "" {
+	if gap == "" && (set.rowByRow() || set.batch == 1 && out.Status == Failed) {
 		gap = gaps[c.Name]
 	}
 	if gap != "" {
@@ -90,7 +90,6 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 // come to is the same, and compared at other settings.
 var gaps = map[string]string{
 	"nexmark-q102": "before the first bid the subquery divides 0 by 0: an error here, as whole numbers divided by 0 are, and NULL in the origin",
-	"rw-proctime-join-later-changes-do-not-update": "without an equality a lookup would ask for the whole table at each batch: it is refused, with FULL as the way out",
 
 	"window-aggregate-session-event-time-two-phase": "the origin corrects a session before it is over, row by row; here it is emitted once",
 
@@ -103,6 +102,8 @@ const netted = "the origin's sink shows a key once for each change that a row br
 
 // content are cases that come to something else than in the origin, with the reason.
 var content = map[string]string{
+	"rw-proctime-join-later-changes-do-not-update": "without an equality a lookup would ask for the whole table at each batch: it is refused, with FULL as the way out",
+
 	"over-aggregate-bounded-partitioned-rows-with-out-of-order-records":     cleanedUp,
 	"over-aggregate-bounded-non-partitioned-rows-with-out-of-order-records": cleanedUp,
 }
@@ -379,6 +380,11 @@ func (c *Case) execute(ctx context.Context, s *scenario.Session, steps []Step) (
 	for _, step := range steps {
 		if err := step.take(ctx, s, runs); err != nil {
 			return nil, err
+		}
+		if c.Steps != nil && slices.Contains(c.Tags, "lookup_join") { // it counts what came before
+			if err := s.Sync(ctx); err != nil {
+				return nil, err
+			}
 		}
 		if step.phaseEnds() && c.restarts > 0 {
 			// The origins' watermarks begin anew.
