@@ -38,6 +38,9 @@ type LoadMetrics struct {
 // CheckpointMetrics are figures of the checkpoints of a query that keeps its state.
 type CheckpointMetrics = job.CheckpointMetrics
 
+// CheckpointProgress says how far a checkpoint is that is being taken.
+type CheckpointProgress = job.CheckpointProgress
+
 // FunctionMetrics are figures of a function over all operators and shards of a query.
 type FunctionMetrics struct {
 	Name string

@@ -59,6 +59,7 @@ type checkpoints struct {
 	cost     time.Duration
 	requests []*savepointRequest // that wait for the next one
 	metrics  CheckpointMetrics
+	began    time.Time // what is under way
 }
 
 // gathered is what readers and tasks have for one checkpoint.
@@ -90,6 +91,17 @@ type CheckpointMetrics struct {
 	Entries, Bytes int64
 	// LastError is why the last that failed did; nil: none failed.
 	LastError error
+	// UnderWay is the one that is being taken now.
+	UnderWay CheckpointProgress
+}
+
+// CheckpointProgress says how far a checkpoint is.
+type CheckpointProgress struct {
+	Epoch uint64        // 0: none is being taken
+	For   time.Duration // since its epoch ended
+	// Passed of the query's Tasks have copied what has changed. When all have, it is
+	// written, and sinks commit.
+	Passed, Tasks int
 }
 
 func newCheckpoints(j *Job, cfg Config, r *recovery) *checkpoints {
@@ -150,6 +162,7 @@ func (c *checkpoints) at(m *exec.Mark) {
 	defer c.mu.Unlock()
 	if m.Last {
 		m.Checkpoint = true
+		c.started(m)
 		c.gathered[m.Epoch] = &gathered{savepoint: c.requests}
 		c.requests = nil
 		return
@@ -170,6 +183,7 @@ func (c *checkpoints) at(m *exec.Mark) {
 		return
 	}
 	m.Checkpoint, c.busy, c.pressed, c.missed = true, true, false, false
+	c.started(m)
 	c.due = m.Now + c.every.Milliseconds()
 	g := &gathered{}
 	later := c.requests[:0]
@@ -182,6 +196,17 @@ func (c *checkpoints) at(m *exec.Mark) {
 	}
 	c.requests = later
 	c.gathered[m.Epoch] = g
+}
+
+// started notes that a checkpoint is under way.
+func (c *checkpoints) started(m *exec.Mark) {
+	c.began, c.metrics.UnderWay = time.Now(), CheckpointProgress{Epoch: m.Epoch}
+}
+
+func (c *checkpoints) ended(m exec.Mark) {
+	if c.metrics.UnderWay.Epoch == m.Epoch { // else the last one is under way by now
+		c.metrics.UnderWay = CheckpointProgress{}
+	}
 }
 
 // asked reports whether somebody waits for a checkpoint that can be taken now.
@@ -215,6 +240,9 @@ func (c *checkpoints) passed(m exec.Mark, t *exec.TaskCheckpoint, pressed bool) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.pressed = c.pressed || pressed
+	if c.metrics.UnderWay.Epoch == m.Epoch {
+		c.metrics.UnderWay.Passed++
+	}
 	if t != nil {
 		g := c.gathered[m.Epoch]
 		g.tasks = append(g.tasks, t)
@@ -293,6 +321,7 @@ func (c *checkpoints) complete(m exec.Mark) (err error) {
 	c.metrics.Epoch, c.metrics.Taken = m.Epoch, time.UnixMilli(c.record.Taken)
 	c.metrics.Count++
 	c.metrics.Duration, c.metrics.Stall, c.metrics.Entries, c.metrics.Bytes = c.cost, stall, entries, bytes
+	c.ended(m)
 	return nil
 }
 
@@ -358,6 +387,7 @@ func (c *checkpoints) failed(m exec.Mark, g *gathered, err error) error {
 	c.busy, c.finished = false, c.clock.Now()
 	c.metrics.Failed++
 	c.metrics.LastError = err
+	c.ended(m)
 	if m.Last {
 		return err
 	}
@@ -371,5 +401,9 @@ func (c *checkpoints) failed(m exec.Mark, g *gathered, err error) error {
 func (c *checkpoints) figures() CheckpointMetrics {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.metrics
+	m := c.metrics
+	if m.UnderWay.Epoch > 0 {
+		m.UnderWay.For, m.UnderWay.Tasks = time.Since(c.began), len(c.job.program.Tasks)
+	}
+	return m
 }

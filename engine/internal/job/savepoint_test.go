@@ -158,3 +158,35 @@ func TestDamagedSavepoints(t *testing.T) {
 		t.Errorf("%d were refused", refused)
 	}
 }
+
+// Metrics say how far a checkpoint is.
+func TestCheckpointProgress(t *testing.T) {
+	feed := exectest.NewFeed(twoInts...)
+	d := newDurable(t, feed)
+	d.cfg.CheckpointInterval = time.Hour
+	committing, goOn := make(chan struct{}), make(chan struct{})
+	d.out.fail = func(call string) error {
+		if call == "commit" {
+			committing <- struct{}{}
+			<-goOn
+		}
+		return nil
+	}
+	j := d.start() // whose first checkpoint is at once
+	<-committing
+	if p := j.Metrics().Checkpoints.UnderWay; p.Epoch == 0 || p.Tasks == 0 || p.Passed != p.Tasks || p.For <= 0 {
+		t.Errorf("while its sinks commit: %+v", p)
+	}
+	close(goOn)
+	go func() {
+		for range committing {
+		}
+	}()
+	if err := j.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	close(committing)
+	if p := j.Metrics().Checkpoints.UnderWay; p != (job.CheckpointProgress{}) {
+		t.Errorf("after: %+v", p)
+	}
+}
