@@ -29,7 +29,8 @@
 // schedules; a schedule is a seed that stands for an order in which everything
 // happens (WEIR_SOAK=1 tries many more); and it is stopped, stopped with a savepoint, or
 // ended at once, behind every second row, and goes on at another parallelism. The rows shown are those of batch size 1, parallelism 1 and one row
-// at a time; all others must give the same content in the end, and the same error.
+// at a time; all others must give the same content in the end, and the same error. The content is
+// also held against what the query is by the textbook, see enginetest.Replay.
 // Arguments of run:
 //
 //	fold       shows the content at the end, sorted, in place of the changes
@@ -52,6 +53,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -69,10 +71,14 @@ func TestConformance(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no case files", err)
 	}
+	refs := &references{}
+	t.Cleanup(func() {
+		t.Logf("of %d runs the reference knows %d to have one result, which they have", refs.tried.Load(), refs.compared.Load())
+	})
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			f := &caseFile{modules: filepath.Join(t.TempDir(), "modules")}
+			f := &caseFile{modules: filepath.Join(t.TempDir(), "modules"), refs: refs}
 			datadriven.RunTest(t, file, f.command)
 		})
 	}
@@ -83,6 +89,7 @@ type caseFile struct {
 	tables  []scenario.Table
 	given   []string
 	modules string // the cache of compiled modules
+	refs    *references
 }
 
 func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
@@ -100,7 +107,7 @@ func (f *caseFile) command(t *testing.T, d *datadriven.TestData) string {
 		f.given = append(f.given, strings.SplitAfter(d.Input, ";\n")...)
 		return ""
 	case "run":
-		r := &testRun{tables: f.tables, setup: slices.Clone(f.given), modules: f.modules, vary: true}
+		r := &testRun{tables: f.tables, setup: slices.Clone(f.given), modules: f.modules, vary: true, refs: f.refs}
 		if err := r.parse(d); err != nil {
 			d.Fatalf(t, "%v", err)
 		}
@@ -123,6 +130,7 @@ type testRun struct {
 	timed       bool   // processing time passes
 	of          string // a sink
 	gap         string
+	refs        *references
 }
 
 func (r *testRun) parse(d *datadriven.TestData) error {
@@ -254,6 +262,7 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 	if r.gap != "" {
 		t.Errorf("%s: the gap %q is closed: remove gap", d.Pos, r.gap)
 	}
+	r.refer(t, d, base)
 	if !r.vary {
 		return base.text
 	}
@@ -275,6 +284,59 @@ func (r *testRun) run(t *testing.T, d *datadriven.TestData) string {
 	}
 	return base.text
 }
+
+// refer holds the content against what the query is by the textbook, where that is one
+// result. The rows of a table that is asked have to be there first, and time stands still.
+func (r *testRun) refer(t *testing.T, d *datadriven.TestData, base outcome) {
+	if base.err != "" || r.timed || r.of != "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	others := false
+	for _, e := range r.events {
+		asked := slices.ContainsFunc(r.tables, func(t scenario.Table) bool { return t.Name == e.Table && t.Lookup })
+		if others = others || !asked; others && asked {
+			return
+		}
+	}
+	if slices.ContainsFunc(r.setup, func(sql string) bool { return strings.Contains(sql, "'connector'") }) {
+		return // it has rows of its own
+	}
+	s, err := scenario.Open(ctx, scenario.Config{BatchSize: 1, Parallelism: 1, ModuleCache: r.modules}, r.tables)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, sql := range r.setup {
+		if err := s.Execute(ctx, sql); err != nil {
+			return
+		}
+	}
+	r.refs.tried.Add(1)
+	want, err := s.Reference(ctx, r.query, r.events)
+	switch {
+	case errs.CodeOf(err) == errs.Unsupported:
+		t.Errorf("%s: the reference: %v", d.Pos, err)
+		return
+	case err != nil:
+		return // of a value that the query does not need
+	}
+	if want == nil {
+		return
+	}
+	r.refs.compared.Add(1)
+	rows, err := rows.Fold(want.Rows, want.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(base.folded, rows) {
+		t.Errorf("%s: the content is not that of the reference\ngot  %s\nref  %s", d.Pos, strings.Join(base.folded, "\n     "), strings.Join(rows, "\n     "))
+	}
+}
+
+// references counts the runs that were held against the reference.
+type references struct{ tried, compared atomic.Int64 }
 
 // execute runs the query once. schema has the columns of its result, once they are
 // known.
