@@ -269,7 +269,7 @@ func (n *Join) lookUp() (Node, error) {
 	if len(conds) > 0 {
 		out.Residual = expr.And(conds...)
 	}
-	if len(out.Keys) == 0 {
+	if len(out.Keys) == 0 && out.Source != nil && out.Settings.Cache != connector.FullCache {
 		return nil, errs.New(errs.Invalid, n.at, "the table %q is asked for rows by key, and no column of it has to equal one of the left side", out.Table.ID.Object).
 			WithHint("write ON left.column = %s.column AND .., with a column as it is and of the same type, or set '%s' = '%s' for the table", out.Table.ID.Object, "lookup.cache", connector.FullCache)
 	}

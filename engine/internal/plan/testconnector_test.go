@@ -23,6 +23,7 @@ func (testConnector) Options() []connector.Option {
 		{Name: "bounded", Type: connector.BoolOption, Doc: "the rows come to an end"},
 		{Name: "infer", Type: connector.BoolOption, Doc: "make up columns"},
 		{Name: "writers", Type: connector.IntOption, Doc: "the largest number of writers"},
+		{Name: "asked", Type: connector.BoolOption, Doc: "rows can be asked for by key, and where they equal something"},
 		{Name: "side", Choices: []string{"source", "sink"}, Doc: "the only side there is"},
 	}
 }
@@ -57,6 +58,17 @@ func (testConnector) Infer(_ context.Context, t *connector.Table, opt connector.
 	}
 	return sqltype.Schema{{Name: "id", Type: sqltype.BigIntType}, {Name: "name", Type: sqltype.StringType}}, nil
 }
+
+func (testConnector) Lookup(_ *connector.Table, opt connector.Options) (connector.LookupSource, error) {
+	if !opt.Bool("asked") {
+		return nil, errs.New(errs.Unsupported, errs.Position{}, "not asked")
+	}
+	return testLookup{}, nil
+}
+
+type testLookup struct{ connector.LookupSource }
+
+func (testLookup) Takes(f connector.Filter) bool { return f.Op == connector.Equal }
 
 type testSource struct {
 	connector.Source
