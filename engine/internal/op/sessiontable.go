@@ -37,13 +37,22 @@ type SessionTable struct {
 	rows   *state.Rows  // time, end of the session that is closed or 0, forwarded columns
 	dues   *state.Times // when a key is to be looked at
 
-	slots []state.Slot
-	found []session
-	out   *vector.Builder // rows of sessions that are to be emitted,
-	start []int64         // with their bounds
-	end   []int64
-	ids   []state.RowID
-	keep  []int32
+	slots  []state.Slot
+	due    []state.Slot // of keys that are looked at, each once
+	seen   map[state.Slot]bool
+	found  []session
+	ids    []state.RowID
+	counts []int64
+	until  []int // by key: where its rows end among ids
+	keep   []int32
+	over   sessionRows
+}
+
+// sessionRows are rows of sessions, with their keys and bounds.
+type sessionRows struct {
+	ids        []state.RowID
+	slots      []state.Slot
+	start, end []int64
 }
 
 // The first columns of a stored row.
@@ -57,6 +66,7 @@ const (
 // session is a window with the rows in it.
 type session struct {
 	window.Span
+	slot   state.Slot
 	closed bool
 	rows   []state.RowID
 	counts []int64
@@ -65,7 +75,7 @@ type session struct {
 
 // NewSessionTable returns a SessionTable.
 func NewSessionTable(spec SessionTableSpec) *SessionTable {
-	s := &SessionTable{spec: spec, in: newWindowInput(spec.Window, spec.Types), gap: spec.Window.Assigner.Size}
+	s := &SessionTable{spec: spec, in: newWindowInput(spec.Window, spec.Types), gap: spec.Window.Assigner.Size, seen: map[state.Slot]bool{}}
 	s.layout = keyLayout(spec.Types, spec.Partition, spec.Spread)
 	s.enc = rowkey.NewEncoder(s.layout)
 	return s
@@ -80,7 +90,6 @@ func (s *SessionTable) Open(_ context.Context, rt *exec.Runtime) error {
 	}
 	s.rows = rt.State.Rows("rows", s.layout, state.RowsOptions{Cols: cols, Sort: &state.SortSpec{Cols: []int{sessionTime}}, Indexed: true})
 	s.dues = rt.State.Times("dues", s.layout)
-	s.out = vector.NewBuilder(rt.Pool, cols[sessionRow:])
 	return nil
 }
 
@@ -140,19 +149,19 @@ func (s *SessionTable) behind(i int, t int64, at exec.Watermark, gone bool) (lat
 		return false, err
 	}
 	own := window.Span{Start: t, End: t + s.gap}
+	late = s.in.over(own.End, at)
+	var over []session
 	for _, f := range found {
 		if f.closed || f.End < own.Start || f.Start > own.End {
 			continue
 		}
-		if s.in.over(f.End, at) {
-			if err := s.close(s.slots[i], f); err != nil {
-				return false, err
-			}
-			continue
+		if !s.in.over(f.End, at) {
+			late = gone && s.splits(f, t, at)
+			break
 		}
-		return gone && s.splits(f, t, at), nil
+		over = append(over, f)
 	}
-	return s.in.over(own.End, at), nil
+	return late, s.close(over)
 }
 
 // splits reports whether a part of a session is over without one of the rows of time t.
@@ -206,95 +215,124 @@ func zeros(p *vector.Pool, n int) *vector.Vector {
 	return v
 }
 
-// sessions are those of a key, in the order of their times.
-func (s *SessionTable) sessions(slot state.Slot) ([]session, error) {
-	s.found, s.ids = s.found[:0], s.ids[:0]
-	var counts []int64
-	err := s.rows.Range(slot, nil, func(id state.RowID, count int64) bool {
-		s.ids, counts = append(s.ids, id), append(counts, count)
-		return true
-	})
-	if err != nil {
-		return nil, err
+// sessions are those of some keys, one after the other, of each in the order of their times.
+// They are valid until the next call.
+func (s *SessionTable) sessions(slots ...state.Slot) ([]session, error) {
+	s.found, s.ids, s.counts, s.until = s.found[:0], s.ids[:0], s.counts[:0], s.until[:0]
+	for _, slot := range slots {
+		err := s.rows.Range(slot, nil, func(id state.RowID, count int64) bool {
+			s.ids, s.counts = append(s.ids, id), append(s.counts, count)
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+		s.until = append(s.until, len(s.ids))
 	}
-	stored := s.rows.Take(s.in.rt.Pool, s.ids)
-	defer releaseAll(stored)
-	times, closed, ends := vector.Values[int64](stored[sessionTime]), vector.Values[int64](stored[sessionClosed]), vector.Values[int64](stored[sessionEnd])
-	open := -1
-	for i, id := range s.ids {
-		if counts[i] <= 0 && s.spec.Updating {
-			continue // taken away before it came
-		}
-		at := -1
-		switch {
-		case closed[i] != 0:
-			for f := range s.found {
-				if s.found[f].closed && s.found[f].Start == closed[i]-1 && s.found[f].End == ends[i] {
-					at = f
+	var cols [sessionRow]*vector.Vector
+	for c := range cols {
+		cols[c] = s.rows.TakeColumn(s.in.rt.Pool, s.ids, c)
+	}
+	defer releaseAll(cols[:])
+	times, closed, ends := vector.Values[int64](cols[sessionTime]), vector.Values[int64](cols[sessionClosed]), vector.Values[int64](cols[sessionEnd])
+	i := 0
+	for k, until := range s.until {
+		first, open := len(s.found), -1
+		for ; i < until; i++ {
+			if s.counts[i] <= 0 && s.spec.Updating {
+				continue // taken away before it came
+			}
+			at := -1
+			switch {
+			case closed[i] != 0:
+				for f := first; f < len(s.found); f++ {
+					if s.found[f].closed && s.found[f].Start == closed[i]-1 && s.found[f].End == ends[i] {
+						at = f
+					}
 				}
+				if at < 0 {
+					at = s.open(slots[k], window.Span{Start: closed[i] - 1, End: ends[i]}, true)
+				}
+			case open >= 0 && times[i] <= s.found[open].End:
+				at = open
+				s.found[at].End = times[i] + s.gap
+			default:
+				at = s.open(slots[k], window.Span{Start: times[i], End: times[i] + s.gap}, false)
+				open = at
 			}
-			if at < 0 {
-				at = len(s.found)
-				s.found = append(s.found, session{Span: window.Span{Start: closed[i] - 1, End: ends[i]}, closed: true})
-			}
-		case open >= 0 && times[i] <= s.found[open].End:
-			at = open
-			s.found[at].End = times[i] + s.gap
-		default:
-			at, open = len(s.found), len(s.found)
-			s.found = append(s.found, session{Span: window.Span{Start: times[i], End: times[i] + s.gap}})
+			f := &s.found[at]
+			f.rows, f.counts, f.times = append(f.rows, s.ids[i]), append(f.counts, s.counts[i]), append(f.times, times[i])
 		}
-		f := &s.found[at]
-		f.rows, f.counts, f.times = append(f.rows, id), append(f.counts, counts[i]), append(f.times, times[i])
 	}
 	return s.found, nil
 }
 
-// close marks the rows of a session, which then takes no others.
-func (s *SessionTable) close(slot state.Slot, f session) error {
-	return s.rewrite(slot, f, func(cols []*vector.Vector) {
-		fill(vector.Values[int64](cols[sessionClosed]), f.Start+1)
-		fill(vector.Values[int64](cols[sessionEnd]), f.End)
-	})
+// open adds a session without rows to those that were found.
+func (s *SessionTable) open(slot state.Slot, w window.Span, closed bool) int {
+	n := len(s.found)
+	if n < cap(s.found) { // with the slices of an earlier one
+		s.found = s.found[:n+1]
+	} else {
+		s.found = append(s.found, session{})
+	}
+	f := &s.found[n]
+	*f = session{Span: w, slot: slot, closed: closed, rows: f.rows[:0], counts: f.counts[:0], times: f.times[:0]}
+	return n
 }
 
-// rewrite takes the rows of a session away and, with change, puts them back changed.
-func (s *SessionTable) rewrite(slot state.Slot, f session, change func(cols []*vector.Vector)) error {
-	p := s.in.rt.Pool
-	ids := repeated(f)
-	slots := make([]state.Slot, len(ids))
-	for i := range slots {
-		slots[i] = slot
+// close marks the rows of sessions, which then take no others.
+func (s *SessionTable) close(found []session) error {
+	if len(found) == 0 {
+		return nil
 	}
-	kinds, k := p.NewKinds(len(ids))
+	p, o := s.in.rt.Pool, &s.over
+	o.reset()
+	for i := range found {
+		o.add(&found[i])
+	}
+	cols := s.rows.Take(p, o.ids)
+	for i, start := range o.start {
+		vector.Values[int64](cols[sessionClosed])[i] = start + 1
+	}
+	copy(vector.Values[int64](cols[sessionEnd]), o.end)
+	again := vector.NewBatch(len(o.ids), cols, nil)
+	defer again.Release()
+	if err := s.forget(); err != nil {
+		return err
+	}
+	return s.rows.Add(o.slots, again)
+}
+
+// forget takes the rows of over away.
+func (s *SessionTable) forget() error {
+	o := &s.over
+	gone := deletions(s.in.rt.Pool, vector.NewBatch(len(o.ids), s.rows.Take(s.in.rt.Pool, o.ids), nil))
+	defer gone.Release()
+	return s.rows.Add(o.slots, gone)
+}
+
+// deletions are the rows of b as such that are taken away, in place of b.
+func deletions(p *vector.Pool, b *vector.Batch) *vector.Batch {
+	kinds, k := p.NewKinds(b.Len())
 	for i := range k {
 		k[i] = vector.Delete
 	}
-	gone := vector.NewBatch(len(ids), s.rows.Take(p, ids), kinds)
-	var again *vector.Batch
-	if change != nil {
-		cols := s.rows.Take(p, ids)
-		change(cols)
-		again = vector.NewBatch(len(ids), cols, nil)
-		defer again.Release()
-	}
-	err := s.rows.Add(slots, gone)
-	gone.Release()
-	if err == nil && again != nil {
-		err = s.rows.Add(slots, again)
-	}
-	return err
+	gone := b.WithKinds(kinds)
+	b.Release()
+	return gone
 }
 
-// repeated are the rows of a session, each as often as it is there.
-func repeated(f session) []state.RowID {
-	var ids []state.RowID
+func (o *sessionRows) reset() {
+	o.ids, o.slots, o.start, o.end = o.ids[:0], o.slots[:0], o.start[:0], o.end[:0]
+}
+
+// add adds the rows of a session, each as often as it is there.
+func (o *sessionRows) add(f *session) {
 	for i, id := range f.rows {
 		for range f.counts[i] {
-			ids = append(ids, id)
+			o.ids, o.slots, o.start, o.end = append(o.ids, id), append(o.slots, f.slot), append(o.start, f.Start), append(o.end, f.End)
 		}
 	}
-	return ids
 }
 
 // Advance emits the sessions that are over.
@@ -329,7 +367,7 @@ func (s *SessionTable) fire(to exec.Watermark, out exec.Output) error {
 			return err
 		}
 		if keys == nil {
-			return s.pass(out)
+			return nil
 		}
 		err = s.fireKeys(keys, to, out)
 		keys.Release()
@@ -341,86 +379,52 @@ func (s *SessionTable) fire(to exec.Watermark, out exec.Output) error {
 
 // fireKeys emits the sessions of keys that are over.
 func (s *SessionTable) fireKeys(keys *vector.Batch, to exec.Watermark, out exec.Output) error {
-	cols := make([]int, keys.Cols())
-	for i := range cols {
-		cols[i] = i
-	}
-	slots := make([]state.Slot, keys.Len())
-	if err := s.rows.Resolve(s.enc.Encode(keys, cols), false, slots); err != nil {
+	s.slots = resize(s.slots, keys.Len())
+	if err := s.rows.Resolve(s.enc.Encode(keys, upTo(keys.Cols())), false, s.slots); err != nil {
 		return err
 	}
-	for _, slot := range slots {
-		if slot == state.None {
-			continue
-		}
-		found, err := s.sessions(slot)
-		if err != nil {
-			return err
-		}
-		for _, f := range found {
-			if !s.in.over(f.End, to) {
-				continue
-			}
-			if err := s.emit(f, out); err != nil {
-				return err
-			}
-			if err := s.rewrite(slot, f, nil); err != nil {
-				return err
-			}
+	s.due = s.due[:0]
+	clear(s.seen)
+	for _, slot := range s.slots {
+		if slot != state.None && !s.seen[slot] {
+			s.seen[slot] = true
+			s.due = append(s.due, slot)
 		}
 	}
-	return nil
-}
-
-// emit takes the rows of a session to the batch that is emitted next.
-func (s *SessionTable) emit(f session, out exec.Output) error {
-	ids := repeated(f)
-	for at := 0; at < len(ids); {
-		part := ids[at:min(at+vector.Target-len(s.start), len(ids))]
-		at += len(part)
-		stored := s.rows.Take(s.in.rt.Pool, part)
-		rows := vector.NewBatch(len(part), stored[sessionRow:], nil)
-		s.keep = s.keep[:0]
-		for i := range part {
-			s.keep = append(s.keep, int32(i))
-		}
-		s.out.AppendTake(rows, s.keep)
-		releaseAll(stored)
-		for range part {
-			s.start, s.end = append(s.start, f.Start), append(s.end, f.End)
-		}
-		if len(s.start) == vector.Target {
-			if err := s.pass(out); err != nil {
-				return err
-			}
+	found, err := s.sessions(s.due...)
+	if err != nil {
+		return err
+	}
+	o := &s.over
+	o.reset()
+	for i := range found {
+		if s.in.over(found[i].End, to) {
+			o.add(&found[i])
 		}
 	}
-	return nil
-}
-
-// pass emits the rows that were taken.
-func (s *SessionTable) pass(out exec.Output) error {
-	s.keep = s.keep[:0]
-	if len(s.start) == 0 {
+	if len(o.ids) == 0 {
 		return nil
 	}
-	b := s.out.Finish()
-	defer b.Release()
-	cols := make([]*vector.Vector, 0, b.Cols()+3)
-	for c := range b.Cols() {
-		cols = append(cols, b.Col(c).Retain())
+	for from := 0; from < len(o.ids); from += vector.Target {
+		if err := s.emit(from, min(from+vector.Target, len(o.ids)), out); err != nil {
+			return err
+		}
 	}
-	cols = append(cols, s.in.columns(s.in.rt.Pool, s.start, s.end)...)
-	s.start, s.end = s.start[:0], s.end[:0]
-	wide := vector.NewBatch(b.Len(), cols, nil)
-	defer wide.Release()
-	return out.Emit(wide)
+	return s.forget()
 }
 
-// Close drops what was not emitted: state belongs to the task.
-func (s *SessionTable) Close() error {
-	if s.out != nil {
-		s.out.Discard()
+// emit emits some of the rows of sessions that are over.
+func (s *SessionTable) emit(from, to int, out exec.Output) error {
+	p, o := s.in.rt.Pool, &s.over
+	cols := make([]*vector.Vector, 0, len(s.spec.Forward)+3)
+	for c := range s.spec.Forward {
+		cols = append(cols, s.rows.TakeColumn(p, o.ids[from:to], sessionRow+c))
 	}
-	return nil
+	cols = append(cols, s.in.columns(p, o.start[from:to], o.end[from:to])...)
+	b := vector.NewBatch(to-from, cols, nil)
+	defer b.Release()
+	return out.Emit(b)
 }
+
+// Close does nothing: state belongs to the task.
+func (s *SessionTable) Close() error { return nil }

@@ -215,6 +215,25 @@ func BenchmarkWindowSlide(b *testing.B) {
 	}
 }
 
+// BenchmarkSession is SESSION by a BIGINT: a key has a row or two in a session, or hundreds.
+func BenchmarkSession(b *testing.B) {
+	for _, c := range []struct {
+		keys int
+		gap  int64
+	}{{100_000, 500}, {1000, 100}} {
+		b.Run(fmt.Sprintf("keys=%d/gap=%d", c.keys, c.gap), func(b *testing.B) {
+			d := newDriver(b, op.NewSessionTable(op.SessionTableSpec{WindowTableSpec: op.WindowTableSpec{
+				Types: windowInput.Types(), Forward: []int{0, 1},
+				Window: op.WindowSpec{Assigner: window.Assigner{Kind: window.Session, Size: c.gap}, Time: 2, Start: -1, End: -1, Watermark: 3},
+			}, Partition: []int{0}}), nil)
+			in := newTimedBatches(d.pool, c.keys)
+			runTimed(b, d, in, 3*rowsPerSecond)
+			b.ResetTimer()
+			runTimed(b, d, in, b.N)
+		})
+	}
+}
+
 // advance tells the operator how far event time is.
 func (d *driver) advance(w exec.Watermark) error {
 	if err := d.op.Advance(0, w, d); err != nil {
