@@ -53,17 +53,17 @@ type SnapshotJoin struct {
 	waiting *state.Rows
 	// apart says that changes of the probe side wait one by one, with whether they add a row:
 	// what is behind asks of each how far event time was.
-	apart bool
-	keys    *state.Times // of what waits
-	loaded  firedEnd     // since when; nothing before
+	apart  bool
+	keys   *state.Times // of what waits
+	loaded firedEnd     // since when; nothing before
 
 	watermark exec.Watermark // of the probe side
 	passed    exec.Watermark // what was passed on of it
 	ended     bool           // the probe side
 	heard     int64          // when something new was heard of the table
 	news      bool           // in this epoch
-	rowsIn    int64 // of the table, since the start
-	rowsKept  int64 // rows of the probe side that came and waited, since the start
+	rowsIn    int64          // of the table, since the start
+	rowsKept  int64          // rows of the probe side that came and waited, since the start
 	slots     []state.Slot
 }
 
