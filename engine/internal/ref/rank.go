@@ -112,7 +112,7 @@ func firstInTime(n *plan.Rank, in, out table) table {
 	keys := n.Schema().Project(n.Partition).Types()
 	first, names := map[string]Row{}, []string{}
 	for _, r := range in.rows {
-		t, timed := r[n.Order[0].Column].(int64)
+		_, timed := r[n.Order[0].Column].(int64)
 		if !timed && !n.Order[0].NullsLast || n.Strict && isLate(n.Order, n.Watermark, r) {
 			out.refuse(0, r, nil, nil)
 			continue
@@ -123,8 +123,8 @@ func firstInTime(n *plan.Rank, in, out table) table {
 			names = append(names, k)
 		}
 		if ok {
-			t, timed = have[n.Order[0].Column].(int64)
-			passed := timed && n.Watermark >= 0 && t <= r[n.Watermark].(int64)
+			t, hadTime := have[n.Order[0].Column].(int64)
+			passed := hadTime && n.Watermark >= 0 && t <= r[n.Watermark].(int64)
 			if at, ok := r[n.Order[0].Column].(int64); passed && ok && at < t {
 				out.refuse(0, r, nil, nil)
 			}
