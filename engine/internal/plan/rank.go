@@ -71,7 +71,7 @@ type Rank struct {
 	// RankFirstInTime.
 	Strict   bool
 	Late     LateTarget // of windows, and of RankFirstInTime
-	Strategy  RankStrategy
+	Strategy RankStrategy
 	// Identity tells rows apart that replace each other, for RankReplacing.
 	Identity         []int
 	EmitUpdateBefore bool
