@@ -73,11 +73,11 @@ type keyTable struct {
 	moving  bool     // entries go to or come from elsewhere: they neither end nor begin
 	err     error    // restoring failed; every Resolve says so
 
-	packFrom int // see sparseFrom
+	pack packing // of slots
 }
 
 func newKeyTable(name string, l rowkey.Layout, opt Options) keyTable {
-	t := keyTable{name: name, layout: l, packed: l.Packed(), packFrom: opt.sparseFrom()}
+	t := keyTable{name: name, layout: l, packed: l.Packed(), pack: packing{from: opt.sparseFrom()}}
 	t.index = newIndex(t.packed)
 	t.keys.poisons = opt.EvictAll
 	return t
@@ -282,6 +282,7 @@ func (t *keyTable) added(s Slot) {
 // room makes sure that n slots can be taken.
 func (t *keyTable) room(n int) {
 	need, have := t.size+n-len(t.free), len(t.ordinal)
+	t.pack.use(need)
 	if need <= have {
 		return
 	}

@@ -3,19 +3,38 @@ package state
 import "github.com/weirdb/weir/vector"
 
 // Tables use the places of what has ended again, and memory stays as large as it once had
-// to be. So when an epoch ends with few places in use a table is packed: what is left
-// goes to new places. Slots and row ids mean nothing between epochs.
+// to be. So a table in which few places were in use for some epochs is packed when one
+// ends: what is left goes to new places. Slots and row ids mean nothing between epochs.
 const (
 	sparseFrom  = 1 << 14 // places; smaller tables are left alone
-	sparseShare = 8       // and those in which more than one of so many is in use
+	sparseShare = 8       // and those in which more than one of so many was in use
+	packEpochs  = 64      // many tables are filled and emptied in every epoch
 )
 
-// sparse reports whether few of the places that were ever used are in use.
-func sparse(used, ever, from int) bool { return ever >= from && used < ever/sparseShare }
+// packing knows how many places of a table are needed.
+type packing struct {
+	from   int // sparseFrom, or less in tests, which look at the end of each epoch
+	peak   int // places in use at once, since the last look
+	epochs int // since then
+}
+
+// use notes that so many places are in use.
+func (p *packing) use(n int) { p.peak = max(p.peak, n) }
+
+// due reports at the end of an epoch, when so many places are in use of those that ever
+// were, whether the table is to be packed.
+func (p *packing) due(used, ever int) bool {
+	if p.epochs++; p.epochs < packEpochs && p.from == sparseFrom {
+		return false
+	}
+	peak := max(p.peak, used)
+	p.peak, p.epochs = used, 0
+	return ever >= p.from && peak < ever/sparseShare
+}
 
 // repack makes a table small that has become so.
 func (v *Values) repack() {
-	if v.evict != nil || !sparse(v.index.n, v.size, v.packFrom) {
+	if v.evict != nil || !v.pack.due(v.index.n, v.size) {
 		return
 	}
 	fresh := &Values{keyTable: v.emptyCopy(), kinds: v.kinds, places: v.places, time: v.time, inCall: v.inCall, inEpoch: v.inEpoch}
@@ -31,11 +50,11 @@ func (v *Values) repack() {
 // repack makes a table small that has become so.
 func (r *Rows) repack() {
 	used := r.rows - len(r.freeIDs) - 1
-	if r.evict != nil || !sparse(r.index.n, r.size, r.packFrom) && !sparse(used, r.rows, r.packFrom) {
+	if slots, rows := r.pack.due(r.index.n, r.size), r.packRows.due(used, r.rows); r.evict != nil || !slots && !rows {
 		return
 	}
 	fresh := newRows(r.name, r.layout, r.opt, Options{})
-	fresh.keyTable, fresh.negative = r.emptyCopy(), r.negative
+	fresh.keyTable, fresh.packRows, fresh.negative = r.emptyCopy(), r.packRows, r.negative
 	fresh.payload = (*rowsPayload)(fresh)
 	if r.onDisk != nil {
 		fresh.onDisk = &rowsOnDisk{}
@@ -76,7 +95,7 @@ func (r *Rows) moveOnDisk(fresh *Rows, from, to Slot) {
 // emptyCopy is a table like t, without entries, that more of them can be moved to.
 func (t *keyTable) emptyCopy() keyTable {
 	fresh := keyTable{
-		name: t.name, layout: t.layout, index: newIndex(t.packed), packed: t.packed, packFrom: t.packFrom,
+		name: t.name, layout: t.layout, index: newIndex(t.packed), packed: t.packed, pack: t.pack,
 		count: t.count, noteCreated: t.noteCreated, budget: t.budget, err: t.err,
 	}
 	if t.disk != nil {
@@ -126,11 +145,11 @@ func (t *Slices) repack() {} // slices end as a whole
 
 // repack makes a set small that has become so.
 func (t *Times) repack() {
-	if t.evictAll || !sparse(int(t.count), len(t.hash), t.packFrom) {
+	if t.evictAll || !t.pack.due(int(t.count), len(t.hash)) {
 		return
 	}
 	fresh := newTimes(t.name, t.layout, Options{})
-	fresh.disk, fresh.packFrom, fresh.err = t.disk, t.packFrom, t.err
+	fresh.disk, fresh.pack, fresh.err = t.disk, t.pack, t.err
 	fresh.count = t.count
 	for _, m := range t.ordered() {
 		for p := t.moments[m].first; p != 0; p = t.next[p] {

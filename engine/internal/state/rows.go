@@ -59,14 +59,15 @@ type Rows struct {
 	root   []int32 // Sort: the tree of a large group
 
 	// By row id.
-	rows    int // row ids ever used, the unused 0 included
-	freeIDs []RowID
-	next    []RowID
-	notes   []int64  // Noted
-	prev    []RowID  // Indexed
-	counts  []int64  // Indexed
-	content []uint64 // Indexed: hash of the columns
-	owner   []Slot   // Indexed: None for a free row
+	rows     int // row ids ever used, the unused 0 included
+	freeIDs  []RowID
+	packRows packing
+	next     []RowID
+	notes    []int64  // Noted
+	prev     []RowID  // Indexed
+	counts   []int64  // Indexed
+	content  []uint64 // Indexed: hash of the columns
+	owner    []Slot   // Indexed: None for a free row
 
 	enc      *rowkey.Encoder // Indexed: for content
 	compared []int           // Indexed: the columns by which rows are told apart
@@ -96,7 +97,7 @@ type addScratch struct {
 }
 
 func newRows(name string, key rowkey.Layout, opt RowsOptions, store Options) *Rows {
-	r := &Rows{keyTable: newKeyTable(name, key, store), opt: opt, rows: 1}
+	r := &Rows{keyTable: newKeyTable(name, key, store), opt: opt, rows: 1, packRows: packing{from: store.sparseFrom()}}
 	for i, k := range opt.Cols {
 		r.cols = append(r.cols, newColumn(k, store))
 		r.compared = append(r.compared, i)
@@ -197,6 +198,7 @@ func (r *Rows) appendRows(b *vector.Batch) {
 // roomForRows makes sure that n row ids can be taken.
 func (r *Rows) roomForRows(n int) {
 	need, have := r.rows+n-len(r.freeIDs), len(r.next)
+	r.packRows.use(need)
 	if need <= have {
 		return
 	}
@@ -388,7 +390,7 @@ func (r *Rows) DropAll() error {
 		return r.evict.deleteAll(&r.keyTable)
 	}
 	fresh := newRows(r.name, r.layout, r.opt, Options{})
-	fresh.disk, fresh.budget, fresh.packFrom = r.disk, r.budget, r.packFrom
+	fresh.disk, fresh.budget, fresh.pack, fresh.packRows = r.disk, r.budget, r.pack, r.packRows
 	if r.onDisk != nil {
 		fresh.onDisk = &rowsOnDisk{}
 	}

@@ -38,7 +38,7 @@ type Times struct {
 
 	key      []byte // lent to Due's yield
 	evictAll bool
-	packFrom int // see sparseFrom
+	pack     packing
 	err      error
 }
 
@@ -49,7 +49,7 @@ type moment struct {
 }
 
 func newTimes(name string, key rowkey.Layout, opt Options) *Times {
-	t := &Times{name: name, layout: key, pairs: newIndex(false), byTime: newIndex(false), evictAll: opt.EvictAll, packFrom: opt.sparseFrom()}
+	t := &Times{name: name, layout: key, pairs: newIndex(false), byTime: newIndex(false), evictAll: opt.EvictAll, pack: packing{from: opt.sparseFrom()}}
 	t.hash, t.next, t.refs = make([]uint64, 1), make([]int32, 1), make([]uint32, 1)
 	t.keys.poisons = opt.EvictAll
 	return t
@@ -80,6 +80,7 @@ func (t *Times) put(at int64, hash uint64, key []byte) {
 	}
 	p := t.link(at, hash, key)
 	t.count++
+	t.pack.use(int(t.count))
 	if t.disk != nil {
 		t.disk.count(hash, 1)
 		t.due[p] = at
