@@ -9,9 +9,9 @@ import (
 	"github.com/weirdb/weir/engine/enginetest"
 )
 
-// Reference computes a query by the textbook, of the events one after the other. It returns
-// nil when more than one result is right.
-func (s *Session) Reference(ctx context.Context, sql string, events []Event) (*Result, error) {
+// Reference computes a query by the textbook, of the events one after the other, or with of
+// what that table gets of its late rows. It returns nil when more than one result is right.
+func (s *Session) Reference(ctx context.Context, sql, of string, events []Event) (*Result, error) {
 	// Planning tells the tables their columns, which rows are read by.
 	if _, err := s.eng.Explain(ctx, sql, engine.ExplainText); err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *Session) Reference(ctx context.Context, sql string, events []Event) (*R
 			all = append(all, enginetest.Arrival{Table: e.Table, Row: in.row, Watermark: in.watermark})
 		}
 	}
-	b, exact, err := enginetest.Replay(ctx, s.eng, sql, all, time.UnixMilli(s.clock.Now()))
+	b, exact, err := enginetest.Replay(ctx, s.eng, sql, of, all, time.UnixMilli(s.clock.Now()))
 	if err != nil || !exact {
 		return nil, err
 	}
@@ -37,8 +37,11 @@ func (s *Session) Reference(ctx context.Context, sql string, events []Event) (*R
 		return nil, err
 	}
 	out := &Result{Schema: p.Roots[0].Schema()}
-	if name := sinkOf(sql); name != "" {
-		out = s.tables[name].result(nil)
+	if of == "" {
+		of = sinkOf(sql)
+	}
+	if of != "" {
+		out = s.tables[of].result(nil)
 	}
 	out.Rows = rows.FromBatch(nil, out.Schema, b)
 	seen := map[string]bool{}

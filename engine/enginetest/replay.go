@@ -20,8 +20,9 @@ type Arrival struct {
 }
 
 // Replay computes a query or INSERT by the textbook, of what came to tables one after the
-// other. exact says that there is no other result: rows, which are the caller's, are it.
-func Replay(ctx context.Context, e *engine.Engine, sql string, all []Arrival, now time.Time) (rows *vector.Batch, exact bool, err error) {
+// other: what it gives or, with of, what it writes to that table for late rows. exact says
+// that there is no other result: rows, which are the caller's, are it.
+func Replay(ctx context.Context, e *engine.Engine, sql, of string, all []Arrival, now time.Time) (rows *vector.Batch, exact bool, err error) {
 	in := Input{Now: now}
 	in.Changes = func(n *plan.Scan) (out []ref.Change, err error) {
 		types := n.Table.Declaration.Schema.Types()
@@ -49,9 +50,19 @@ func Replay(ctx context.Context, e *engine.Engine, sql string, all []Arrival, no
 		}
 		return out
 	}
-	r, err := Reference(ctx, e, sql, in)
+	p, err := e.Plan(ctx, sql, of == "") // late rows go out when it is known what refuses them
 	if err != nil {
 		return nil, false, err
+	}
+	results, err := ref.Evaluate(p, in)
+	if err != nil {
+		return nil, false, err
+	}
+	r := results[0]
+	for i, root := range p.Roots {
+		if sink, ok := root.(*plan.Sink); ok && sink.Table.ID.Object == of {
+			r = results[i]
+		}
 	}
 	types := r.Schema.Types()
 	b := vector.NewBuilder(vector.NewPool(), r.Schema.Kinds())

@@ -102,7 +102,7 @@ func inInterval(n *plan.Join, port int, in table) table {
 		if t, ok := r[time].(int64); !ok || t > r[hidden].(int64) {
 			out.add(r, in, i)
 		} else {
-			out.refuse(port, r, nil, nil)
+			out.refuse(port, in, i, nil, nil)
 		}
 	}
 	return out

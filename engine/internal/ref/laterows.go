@@ -1,17 +1,21 @@
 package ref
 
-import "github.com/weirdb/weir/engine/internal/plan"
+import (
+	"github.com/weirdb/weir/engine/internal/plan"
+	"github.com/weirdb/weir/vector"
+)
 
 // lateRow is a row of an input that was refused because it was late, and the bounds of the
 // window that refused it, or NULLs.
 type lateRow struct {
 	row        Row
+	kind       vector.RowKind
 	start, end any
 }
 
-// refuse notes a row of an input that is late.
-func (t *table) refuse(port int, r Row, start, end any) {
-	t.late[port] = append(t.late[port], lateRow{r, start, end})
+// refuse notes that row i of an input is late.
+func (t *table) refuse(port int, in table, i int, start, end any) {
+	t.late[port] = append(t.late[port], lateRow{in.rows[i], in.kind(i), start, end})
 }
 
 // lateRows are the rows that a node refused, as the columns of the table that takes them.
@@ -38,7 +42,7 @@ func (e evaluator) lateRows(n *plan.LateRows) (table, error) {
 		if err != nil {
 			return out, err
 		}
-		out.rows = append(out.rows, row)
+		out.add(row, table{kinds: []vector.RowKind{l.kind}}, 0)
 	}
 	return out, nil
 }

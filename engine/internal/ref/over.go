@@ -107,7 +107,7 @@ func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
 		t, ok := r[n.Order[0].Column].(int64)
 		if !ok {
 			if !n.Order[0].NullsLast {
-				out.refuse(0, r, nil, nil)
+				out.refuse(0, in, i, nil, nil)
 				continue
 			}
 			t = math.MaxInt64
@@ -124,7 +124,7 @@ func (e evaluator) overInTime(n *plan.Over, in table, out *table) table {
 			passed = slices.ContainsFunc(times[k], func(other int64) bool { return t <= other && other <= before })
 		}
 		if passed {
-			out.refuse(0, r, nil, nil)
+			out.refuse(0, in, i, nil, nil)
 			continue
 		}
 		times[k] = append(times[k], t)

@@ -111,10 +111,10 @@ func firstInTime(n *plan.Rank, in, out table) table {
 	out.unordered = out.unordered || !in.inOrder
 	keys := n.Schema().Project(n.Partition).Types()
 	first, names := map[string]Row{}, []string{}
-	for _, r := range in.rows {
+	for i, r := range in.rows {
 		_, timed := r[n.Order[0].Column].(int64)
 		if !timed && !n.Order[0].NullsLast || n.Strict && isLate(n.Order, n.Watermark, r) {
-			out.refuse(0, r, nil, nil)
+			out.refuse(0, in, i, nil, nil)
 			continue
 		}
 		k := Key(keys, project(r, n.Partition))
@@ -126,7 +126,7 @@ func firstInTime(n *plan.Rank, in, out table) table {
 			t, hadTime := have[n.Order[0].Column].(int64)
 			passed := hadTime && n.Watermark >= 0 && t <= r[n.Watermark].(int64)
 			if at, ok := r[n.Order[0].Column].(int64); passed && ok && at < t {
-				out.refuse(0, r, nil, nil)
+				out.refuse(0, in, i, nil, nil)
 			}
 			if passed || inOrder(n.Order, have, r) <= 0 {
 				continue

@@ -36,7 +36,7 @@ func (e evaluator) temporalJoin(n *plan.TemporalJoin, left, right table) (table,
 	for i, l := range left.rows {
 		at, ok := l[n.Time].(int64)
 		if ok && hidden >= 0 && at < l[hidden].(int64) {
-			out.refuse(0, l, nil, nil)
+			out.refuse(0, left, i, nil, nil)
 			continue
 		}
 		found := false

@@ -129,7 +129,7 @@ func sessions(n *plan.WindowTable, in, out table) table {
 				out.unordered = out.unordered || !in.inOrder
 			}
 			if late(n, parts[k], r, t, in.taken(i)) {
-				out.refuse(0, r, t, t+n.Windows.Size)
+				out.refuse(0, in, i, t, t+n.Windows.Size)
 				continue
 			}
 		}
@@ -241,7 +241,7 @@ func (e evaluator) windowAggregate(n *plan.WindowAggregate, in table) (table, er
 		}
 		for _, s := range of {
 			if refuses(n.Windows, n.Watermark, r, s.end) {
-				out.refuse(0, r, s.start, s.end)
+				out.refuse(0, in, i, s.start, s.end)
 				continue
 			}
 			head := append(Row{s.start, s.end}, project(r, n.Keys)...)
@@ -303,7 +303,7 @@ func inTime(n plan.Node, port, start int, w plan.Windows, in table) table {
 		if !refuses(w, cols[1], r, r[cols[0]].(int64)) {
 			out.add(r, in, i)
 		} else {
-			out.refuse(port, r, r[start], r[cols[0]])
+			out.refuse(port, in, i, r[start], r[cols[0]])
 		}
 	}
 	return out.settled(n.Inputs()[port].Schema())
