@@ -58,21 +58,32 @@ func Replay(ctx context.Context, e *engine.Engine, sql, of string, all []Arrival
 	if err != nil {
 		return nil, false, err
 	}
-	r := results[0]
+	if of != "" {
+		results = written(p, of, results)
+	}
+	types := results[0].Schema.Types()
+	b := vector.NewBuilder(vector.NewPool(), results[0].Schema.Kinds())
+	exact = true
+	for _, r := range results {
+		exact = exact && r.Rule == ref.Exactly
+		for _, row := range r.Rows {
+			for i, v := range row {
+				ref.Append(b.Col(i), types[i], v)
+			}
+			b.EndRow(vector.Insert)
+		}
+	}
+	return b.Finish(), exact, nil
+}
+
+// written are the results that go to a table: rows can be late for several operators.
+func written(p *plan.Plan, table string, results []ref.Result) (out []ref.Result) {
 	for i, root := range p.Roots {
-		if sink, ok := root.(*plan.Sink); ok && sink.Table.ID.Object == of {
-			r = results[i]
+		if sink, ok := root.(*plan.Sink); ok && sink.Table.ID.Object == table {
+			out = append(out, results[i])
 		}
 	}
-	types := r.Schema.Types()
-	b := vector.NewBuilder(vector.NewPool(), r.Schema.Kinds())
-	for _, row := range r.Rows {
-		for i, v := range row {
-			ref.Append(b.Col(i), types[i], v)
-		}
-		b.EndRow(vector.Insert)
-	}
-	return b.Finish(), r.Rule == ref.Exactly, nil
+	return out
 }
 
 // content is what changes of a table come to: by its key, if it has one.

@@ -161,7 +161,7 @@ func ordered(n *plan.TemporalSort, in table) table {
 	out := after(width, in)
 	copy(out.open, in.open)
 	var times []int64
-	for _, r := range in.rows {
+	for i, r := range in.rows {
 		t, ok := r[n.Order[0].Column].(int64)
 		if n.Watermark >= 0 && ok {
 			out.some = out.some || in.open[n.Watermark]
@@ -171,6 +171,7 @@ func ordered(n *plan.TemporalSort, in table) table {
 			passed := func(before int64) bool { return t <= before && before <= r[n.Watermark].(int64) }
 			if slices.ContainsFunc(times, passed) {
 				out.choice = nil
+				out.refuse(0, in, i, nil, nil)
 				continue
 			}
 			times = append(times, t)

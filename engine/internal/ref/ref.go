@@ -158,9 +158,20 @@ type choice struct {
 // ordered notes that something depends on the order in which t's rows came.
 func (t *table) ordered(in table) { t.unordered = t.unordered || !in.inOrder }
 
-// opens reports whether an expression over t depends on an order.
+// opens reports whether an expression over t depends on what is open, or on chance.
 func (t table) opens(es ...expr.Expr) bool {
-	return slices.ContainsFunc(es, func(x expr.Expr) bool { return x != nil && t.opensColumns(expr.Columns(x)) })
+	return slices.ContainsFunc(es, func(x expr.Expr) bool { return x != nil && (t.opensColumns(expr.Columns(x)) || drawn(x)) })
+}
+
+// drawn reports whether a function in x is not deterministic.
+func drawn(x expr.Expr) bool {
+	found := false
+	expr.Walk(x, func(x expr.Expr) bool {
+		c, ok := x.(*expr.Call)
+		found = found || ok && !c.Func.Deterministic
+		return !found
+	})
+	return found
 }
 
 func (t table) opensColumns(cols []int) bool {
