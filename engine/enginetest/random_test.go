@@ -57,7 +57,7 @@ func compareTrials(t *testing.T, draw func(seed uint64) *trial, n, soak uint64) 
 				}
 				c := draw(seed)
 				w, err := c.check(t.Context())
-				full.Add(int64(min(c.rows, 1)))
+				full.Add(min(c.rows.Load(), 1))
 				marks.Add(c.marks.Load())
 				several.Add(min(c.several.Load(), 1))
 				switch {
@@ -73,7 +73,7 @@ func compareTrials(t *testing.T, draw func(seed uint64) *trial, n, soak uint64) 
 	}
 	t.Cleanup(func() {
 		t.Logf("%d queries, %d of them skipped, %d with rows, %d with one of several results, compared at %d marks", n, skipped.Load(), full.Load(), several.Load(), marks.Load())
-		if !t.Failed() && *onlySeed == 0 && full.Load() < int64(n)/2 {
+		if !t.Failed() && *onlySeed == 0 && full.Load() < int64(n)*2/5 {
 			t.Error("too few queries have a result that says something")
 		}
 	})

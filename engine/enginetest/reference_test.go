@@ -42,7 +42,7 @@ type trial struct {
 	faults   enginetest.Faults // of schedules
 	sabotage func(*exec.Graph) // alters the graph of schedules, or is nil
 
-	rows    int           // of the result
+	rows    *atomic.Int64 // of the results
 	marks   *atomic.Int64 // at which results have been compared
 	several *atomic.Int64 // results that are one of several
 }
@@ -69,7 +69,7 @@ const (
 )
 
 func emptyTrial(seed uint64) *trial {
-	return &trial{seed: seed, marks: new(atomic.Int64), several: new(atomic.Int64)}
+	return &trial{seed: seed, rows: new(atomic.Int64), marks: new(atomic.Int64), several: new(atomic.Int64)}
 }
 
 func newTrial(seed uint64) *trial {
@@ -431,6 +431,7 @@ func (c *trial) runSchedule(ctx context.Context, s *session, w way, want enginet
 			if want, err = enginetest.Reference(ctx, s.Engine, s.sql, c.now(everything)); err != nil {
 				return err
 			}
+			c.rows.Add(int64(len(want.Rows)))
 			c.marks.Add(1)
 		}
 	}
@@ -489,7 +490,7 @@ func (c *trial) check(ctx context.Context) (way, error) {
 	if err != nil {
 		return way{}, err
 	}
-	c.rows = len(want.Rows)
+	c.rows.Add(int64(len(want.Rows)))
 	if err := c.checkPlan(ctx, want); err != nil {
 		return ways[0], err
 	}
