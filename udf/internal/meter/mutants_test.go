@@ -153,6 +153,8 @@ var stricter = []string{
 	"relaxed SIMD",     // of which it reads one byte
 	// It does not look at the type of locals of which there are none.
 	"unknown value type",
+	// Nor at that of a null that a global begins with.
+	"unknown reference type",
 }
 
 // check compares what the pass says of a module with what wazero says of it before and
