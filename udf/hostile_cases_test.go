@@ -190,6 +190,7 @@ func hostileCode() map[int][]hostile {
 			{name: "shared memory", module: sections(m, wasmtest.Section(wasmtest.SecMemory, []byte{1, 3, 1, 1})), load: "memory section"},
 			{name: "64-bit memory", module: sections(m, wasmtest.Section(wasmtest.SecMemory, []byte{1, 4, 1})), load: "memory section"},
 			unknown("relaxed SIMD", "0xfd 0x80 0x02"),
+			unknown("code inside of a number", "0xfd 0xae 0x00"),
 			unknown("unknown opcode", "0xff"),
 			unknown("atomic", "0xfe 0x03 0x00"),
 			unknown("exception", "0x06 0x40 0x0b"),

@@ -105,6 +105,7 @@ func TestHostile(t *testing.T) {
 		{"19 unknown operation", text("func ()\nraw 0xff\nend"), "unknown operation"},
 		{"19 unknown operation after a prefix", text("func ()\nraw 0xfc 0x12\nend"), "unknown operation"},
 		{"19 the same, wrapping", text("func ()\nraw 0xfd 0x8c 0x80 0x80 0x80 0x20\nend"), "number too large"},
+		{"19 vector operation with code inside of its number", text("func ()\nraw 0xfd 0x8c 0x80 0x00\nend"), "longer than it needs to be"},
 		{"19 unknown value type", bodies(Vec([]byte{1, 0x6e}), nil), "unknown value type"},
 		{"20 table of 2^27 entries", text("table 0x8000000 funcref"), "134217728 table entries, the limit is 65536"},
 		{"20 several tables", text("table 40000 funcref\ntable 40000 funcref"), "80000 table entries"},

@@ -133,7 +133,7 @@ func (v *Validator) code() {
 		case prefixMisc:
 			op.Code = miscCode(r.u32())
 		case prefixVector:
-			op.Code = vectorCode(r.u32())
+			op.Code = r.vectorCode()
 		}
 		o := op.Code.Operation()
 		if o.Name == "" {

@@ -15,9 +15,17 @@ func miscCode(n uint32) Code {
 	return prefixMisc<<8 | Code(n)
 }
 
-func vectorCode(n uint32) Code {
+// vectorCode reads the number after the prefix 0xfd. Some readers take the byte there for
+// the whole number, and what a number has beyond two bytes for operations of their own: so
+// a number that takes more bytes than it needs is refused.
+func (r *reader) vectorCode() Code {
+	at := r.pos
+	n := r.u32()
 	if n > 0xff {
 		return illegal
+	}
+	if need := 1 + int(n>>7); r.err == nil && r.pos-at > need {
+		r.fail(at, "number of a vector operation is longer than it needs to be")
 	}
 	return prefixVector<<8 | Code(n)
 }

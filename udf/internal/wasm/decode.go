@@ -362,7 +362,7 @@ func (d *decoder) constExpr(t ValueType) ConstExpr {
 		e.Func = d.funcIndex()
 		got = FuncRef
 	case prefixVector:
-		if e.Code = vectorCode(r.u32()); e.Code == V128Const {
+		if e.Code = r.vectorCode(); e.Code == V128Const {
 			r.take(16)
 			got = V128
 		}
