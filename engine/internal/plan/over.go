@@ -322,6 +322,26 @@ func (n *Over) check() error {
 	return nil
 }
 
+// checkAhead refuses frames in processing time that hold rows back below an operator of
+// event time: it would find them late, or not, by when the next rows of their partition
+// came.
+func (n *Over) checkAhead() error {
+	for _, c := range n.Calls {
+		if n.Time == sqltype.Proctime && c.looksAhead() {
+			return unsupported(c.At, "%s that waits for rows to follow in processing time, below an operator of event time, is", c.name()).
+				WithHint("order by the event time, or end the frame at CURRENT ROW")
+		}
+	}
+	return nil
+}
+
+// looksAhead reports whether a row has to wait for others.
+func (c *OverCall) looksAhead() bool {
+	end := c.Frame.End.Kind
+	return c.Function == OverLead || c.Function >= OverPercentRank ||
+		c.Function.framed() && (end == parse.Following || end == parse.UnboundedFollowing)
+}
+
 func (c *OverCall) name() string {
 	if c.Aggregate != nil {
 		return c.Aggregate.Func.Name

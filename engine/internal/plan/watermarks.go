@@ -59,6 +59,11 @@ func (c carrier) node(n Node, wanted bool) (Node, error) {
 	if l, ok := n.(lenient); ok && wanted {
 		l.setStrict()
 	}
+	if o, ok := n.(*Over); ok && wanted {
+		if err := o.checkAhead(); err != nil {
+			return nil, err
+		}
+	}
 	calls := calledWatermarks(n)
 	for i, in := range n.Inputs() {
 		below, lateness := wanted || len(calls) > 0, len(calls) > 0
