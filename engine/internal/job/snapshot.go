@@ -15,7 +15,7 @@ func (c *compiler) snapshotJoin(n *plan.Join, inputs []exec.Edge) (*exec.Node, e
 		},
 		Keys: n.LeftKeys, TableKeys: n.RightKeys, NullSafe: n.NullSafe,
 		TableUpdating: !n.RightAppendOnly, TableSpread: spreadBy(n.Right),
-		Until: n.Snapshot.Until, AtStart: n.Snapshot.AtStart, Idle: n.Snapshot.Idle, Retention: op.Retention(n.Retention(1)),
+		Until: n.Snapshot.Until, AtStart: n.Snapshot.AtStart, Zone: n.Snapshot.Zone, Idle: n.Snapshot.Idle, Retention: op.Retention(n.Retention(1)),
 	}
 	return c.operator(n, inputs, func() (exec.Operator, error) { return op.NewSnapshotJoin(spec) })
 }

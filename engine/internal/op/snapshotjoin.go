@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/state"
+	"github.com/weirdb/weir/engine/internal/window"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
 )
@@ -29,8 +30,10 @@ type SnapshotJoinSpec struct {
 	// Until is the event time of the table at which it has loaded. It has, too, when it
 	// ends: math.MaxInt64 waits for that.
 	Until int64
-	// AtStart puts the processing time at which the operator is opened in place of Until.
+	// AtStart puts the processing time at which the operator is opened in place of Until, on
+	// the clock of Zone.
 	AtStart bool
+	Zone    window.Zone
 	// Idle is the time after which the table has loaded when nothing new is heard of it,
 	// neither rows nor event time; 0: it is waited for.
 	Idle time.Duration
@@ -105,7 +108,7 @@ func (j *SnapshotJoin) Open(_ context.Context, rt *exec.Runtime) error {
 	j.keys = rt.State.Times("waiting keys", j.layout)
 	j.heard = rt.Now()
 	if j.spec.AtStart {
-		j.spec.Until = rt.Now()
+		j.spec.Until = j.spec.Zone.Local(rt.Now())
 	}
 	return j.loaded.open(rt)
 }

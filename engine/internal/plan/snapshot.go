@@ -10,6 +10,7 @@ import (
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/parse"
+	"github.com/weirdb/weir/engine/internal/window"
 	"github.com/weirdb/weir/engine/sqltype"
 )
 
@@ -21,9 +22,11 @@ import (
 // in any case when it ends.
 type Snapshot struct {
 	// Until is in milliseconds, as the event time of the right side; math.MaxInt64 waits
-	// for the end. AtStart waits for the time at which the query begins.
+	// for the end. AtStart waits for the time at which the query begins, on the clock of
+	// Zone.
 	Until   int64
 	AtStart bool
+	Zone    window.Zone
 	// Idle is the time after which it has loaded too, when nothing new is heard of the right
 	// side; 0: it is waited for.
 	Idle time.Duration
@@ -195,26 +198,20 @@ func (a *snapshotArgs) snapshot() (*Snapshot, error) {
 		return nil, errs.New(errs.Invalid, a.timeAt, "load_completed_time is for load_completed_condition => 'user_time'")
 	}
 	col := slices.IndexFunc(upTo(len(a.input.Schema())), func(c int) bool { return timeAttribute(a.input, c) == sqltype.Rowtime })
+	var zone window.Zone // of a TIMESTAMP
+	if col >= 0 && a.input.Schema()[col].Type.ID == sqltype.Timestamp {
+		zone = window.NewZone(a.b.session.Options.TimeZone)
+	}
 	switch {
 	case col >= 0 && user:
-		return &Snapshot{Until: a.b.eventTime(*a.time, a.input.Schema()[col].Type), Idle: a.idle}, nil
+		return &Snapshot{Until: zone.Local(*a.time), Idle: a.idle}, nil
 	case col >= 0:
-		return &Snapshot{Until: math.MaxInt64, AtStart: true, Idle: a.idle}, nil
+		return &Snapshot{Until: math.MaxInt64, AtStart: true, Zone: zone, Idle: a.idle}, nil
 	case !bounded(a.input) && a.idle == 0:
 		return nil, errs.New(errs.Invalid, a.call.At, "%s does not know when its input has loaded, which has no event time and no end", snapshotName).
 			WithHint("declare WATERMARK FOR a column of the table, or say load_completed_idle_timeout => INTERVAL '10' SECOND")
 	}
 	return &Snapshot{Until: math.MaxInt64, Idle: a.idle}, nil
-}
-
-// eventTime is a point in time as columns of a type have it: a TIMESTAMP has the clock of
-// the session's zone.
-func (b *binder) eventTime(ms int64, t sqltype.Type) int64 {
-	if t.ID == sqltype.TimestampLTZ {
-		return ms
-	}
-	_, offset := time.UnixMilli(ms).In(b.session.Options.TimeZone).Zone()
-	return ms + int64(offset)*1000
 }
 
 // text says when the right side has loaded.

@@ -226,7 +226,7 @@ func (e evaluator) lookupJoin(n *plan.LookupJoin, left table) (table, error) {
 func (e evaluator) snapshotJoin(n *plan.Join, left, right table) (table, error) {
 	until := n.Snapshot.Until
 	if n.Snapshot.AtStart {
-		until = e.in.Now.UnixMilli()
+		until = n.Snapshot.Zone.Local(e.in.Now.UnixMilli())
 	}
 	times, single, err := e.eventTimes(n.Right)
 	if err != nil {
