@@ -84,8 +84,13 @@ func TestStateOfQueries(t *testing.T) {
 			t.Errorf("%s: %v, %s", dir, err, stdout)
 		}
 	}
+	half := filepath.Join(dir, "half")
+	if err := os.CopyFS(filepath.Join(half, "state"), os.DirFS(filepath.Join(save, "state"))); err != nil {
+		t.Fatal(err)
+	}
 	for args, want := range map[string]string{
 		"state inspect " + dir:                      "there is no state",
+		"state inspect " + half:                     "it is not complete: it has no file savepoint.json",
 		"state inspect":                             "name one directory",
 		"sql -e x --from-savepoint " + save:         "need --state",
 		"sql -e x --checkpoint-interval -1s":        "must not be negative",

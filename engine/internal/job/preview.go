@@ -54,7 +54,9 @@ func InspectSavepoint(dir string, fs state.FS) (Status, error) {
 	if fs == nil {
 		fs = state.DiskFS()
 	}
-	if _, err := fs.Stat(fs.PathJoin(dir, savepointFile)); err != nil {
+	_, err := fs.Stat(fs.PathJoin(dir, savepointFile))
+	copied, _ := fs.List(fs.PathJoin(dir, savepointState))
+	if err != nil && !isDatabase(copied) {
 		return Status{}, errs.New(errs.NotFound, errs.Position{}, "there is no savepoint %s", dir)
 	}
 	if _, err := readSavepoint(fs, dir); err != nil {

@@ -136,7 +136,7 @@ func readSavepoint(fsys state.FS, dir string) (savepoint, error) {
 		switch {
 		case errors.Is(listed, fs.ErrNotExist):
 			return s, errs.New(errs.NotFound, errs.Position{}, "there is no savepoint %s", dir)
-		case slices.Contains(names, "CURRENT") || slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, "MANIFEST") }):
+		case isDatabase(names):
 			return s, savepointError(dir, "it is the directory of a job").WithHint("start the query under that job's name and state directory, without a savepoint")
 		}
 		return s, savepointError(dir, "it is not complete: it has no file %s, which is written last", savepointFile).
@@ -168,6 +168,11 @@ func readSavepoint(fsys state.FS, dir string) (savepoint, error) {
 		}
 	}
 	return s, nil
+}
+
+// isDatabase tells by the names of its files whether a folder has a job's database.
+func isDatabase(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return n == "CURRENT" || strings.HasPrefix(n, "MANIFEST") })
 }
 
 // beginWith makes a savepoint the state of a job that has none yet. The savepoint
