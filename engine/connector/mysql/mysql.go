@@ -2,7 +2,6 @@
 package mysql
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -20,67 +19,26 @@ import (
 
 // Connector is the connector "mysql": tables are read as they are when a query starts, or
 // asked for rows by key while it runs.
-type Connector struct{}
+type Connector struct{ sqldb.Connector[dialect] }
 
 var _ connector.Lookups = Connector{}
 
-// Name is "mysql".
-func (Connector) Name() string { return "mysql" }
+type dialect struct{}
 
-// Doc describes the connector.
-func (Connector) Doc() string {
-	return "a table of a MySQL or MariaDB database, read once or asked by key"
-}
+func (dialect) Name() string             { return "mysql" }
+func (dialect) Product() string          { return "MySQL or MariaDB" }
+func (dialect) Schemes() []string        { return []string{"mysql", "mariadb"} }
+func (dialect) Port() string             { return "3306" }
+func (dialect) Quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+func (dialect) Parameter(int) string     { return "?" }
 
-// Options are the address, the table, and how it is asked.
-func (Connector) Options() []connector.Option { return sqldb.Options("mysql://host:3306/database") }
-
-// Source is the table as it is.
-func (Connector) Source(t *connector.Table, opt connector.Options) (connector.Source, error) {
-	table, err := sqldb.New(dialect(), t, opt)
-	if err != nil {
-		return nil, err
-	}
-	return table.Source(), nil
-}
-
-// Lookup is the table asked by key.
-func (Connector) Lookup(t *connector.Table, opt connector.Options) (connector.LookupSource, error) {
-	table, err := sqldb.New(dialect(), t, opt)
-	if err != nil {
-		return nil, err
-	}
-	return table.Lookup(), nil
-}
-
-// Sink refuses to write.
-func (Connector) Sink(t *connector.Table, _ connector.Options) (connector.Sink, error) {
-	return nil, errs.New(errs.Unsupported, t.Pos, "tables of connector \"mysql\" can only be read")
-}
-
-// Infer asks the database for the columns.
-func (Connector) Infer(ctx context.Context, t *connector.Table, opt connector.Options) (sqltype.Schema, error) {
-	return sqldb.Infer(ctx, dialect(), t, opt)
-}
-
-func dialect() sqldb.Dialect {
-	return sqldb.Dialect{
-		Schemes:   []string{"mysql", "mariadb"},
-		Open:      open,
-		Quote:     func(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" },
-		Parameter: func(int) string { return "?" },
-		Type:      typeOf,
-		Problem:   problem,
-	}
-}
-
-// open makes connections on which times are in UTC.
-func open(a sqldb.Address) (*sql.DB, error) {
+// Open makes connections on which times are in UTC.
+func (d dialect) Open(a sqldb.Address) (*sql.DB, error) {
 	cfg := driver.NewConfig()
 	cfg.User, cfg.Passwd, cfg.DBName = a.User, a.Password, strings.TrimPrefix(a.URL.Path, "/")
 	cfg.Net, cfg.Addr = "tcp", a.URL.Host
 	if a.URL.Port() == "" {
-		cfg.Addr = net.JoinHostPort(a.URL.Hostname(), "3306")
+		cfg.Addr = net.JoinHostPort(a.URL.Hostname(), d.Port())
 	}
 	cfg.ParseTime, cfg.Loc, cfg.Timeout = true, time.UTC, 10*time.Second
 	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
@@ -102,8 +60,8 @@ func open(a sqldb.Address) (*sql.DB, error) {
 	return sql.OpenDB(c), nil
 }
 
-// typeOf is the type of a column by its name in the database.
-func typeOf(c *sql.ColumnType) (sqltype.Type, bool) {
+// Type is the type of a column by its name in the database.
+func (dialect) Type(c *sql.ColumnType) (sqltype.Type, bool) {
 	name, unsigned := strings.CutPrefix(c.DatabaseTypeName(), "UNSIGNED ")
 	digits := func(def int) int {
 		if p, _, ok := c.DecimalSize(); ok && p >= 0 && p <= 6 {
@@ -160,8 +118,8 @@ func typeOf(c *sql.ColumnType) (sqltype.Type, bool) {
 	return sqltype.Type{}, false
 }
 
-// problem tells what will not pass from what may.
-func problem(err error) (errs.Code, string) {
+// Problem tells what will not pass from what may.
+func (dialect) Problem(err error) (errs.Code, string) {
 	var e *driver.MySQLError
 	if !errors.As(err, &e) {
 		return errs.Input, ""

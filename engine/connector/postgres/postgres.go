@@ -2,7 +2,6 @@
 package postgres
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"strconv"
@@ -21,60 +20,20 @@ import (
 
 // Connector is the connector "postgres": tables are read as they are when a query starts,
 // or asked for rows by key while it runs.
-type Connector struct{}
+type Connector struct{ sqldb.Connector[dialect] }
 
 var _ connector.Lookups = Connector{}
 
-// Name is "postgres".
-func (Connector) Name() string { return "postgres" }
+type dialect struct{}
 
-// Doc describes the connector.
-func (Connector) Doc() string { return "a table of a PostgreSQL database, read once or asked by key" }
+func (dialect) Name() string             { return "postgres" }
+func (dialect) Product() string          { return "PostgreSQL" }
+func (dialect) Schemes() []string        { return []string{"postgres", "postgresql"} }
+func (dialect) Port() string             { return "5432" }
+func (dialect) Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Options are the address, the table, and how it is asked.
-func (Connector) Options() []connector.Option { return sqldb.Options("postgres://host:5432/database") }
-
-// Source is the table as it is.
-func (Connector) Source(t *connector.Table, opt connector.Options) (connector.Source, error) {
-	table, err := sqldb.New(dialect(), t, opt)
-	if err != nil {
-		return nil, err
-	}
-	return table.Source(), nil
-}
-
-// Lookup is the table asked by key.
-func (Connector) Lookup(t *connector.Table, opt connector.Options) (connector.LookupSource, error) {
-	table, err := sqldb.New(dialect(), t, opt)
-	if err != nil {
-		return nil, err
-	}
-	return table.Lookup(), nil
-}
-
-// Sink refuses to write.
-func (Connector) Sink(t *connector.Table, _ connector.Options) (connector.Sink, error) {
-	return nil, errs.New(errs.Unsupported, t.Pos, "tables of connector \"postgres\" can only be read")
-}
-
-// Infer asks the database for the columns.
-func (Connector) Infer(ctx context.Context, t *connector.Table, opt connector.Options) (sqltype.Schema, error) {
-	return sqldb.Infer(ctx, dialect(), t, opt)
-}
-
-func dialect() sqldb.Dialect {
-	return sqldb.Dialect{
-		Schemes:   []string{"postgres", "postgresql"},
-		Open:      open,
-		Quote:     func(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` },
-		Parameter: parameter,
-		Type:      typeOf,
-		Problem:   problem,
-	}
-}
-
-// open makes connections; the address may have all that the client knows, as sslmode.
-func open(a sqldb.Address) (*sql.DB, error) {
+// Open makes connections; the address may have all that the client knows, as sslmode.
+func (dialect) Open(a sqldb.Address) (*sql.DB, error) {
 	u := *a.URL
 	u.Scheme = "postgres"
 	cfg, err := pgx.ParseConfig(u.String())
@@ -93,8 +52,8 @@ func open(a sqldb.Address) (*sql.DB, error) {
 	return stdlib.OpenDB(*cfg), nil
 }
 
-// typeOf is the type of a column by its name in the database.
-func typeOf(c *sql.ColumnType) (sqltype.Type, bool) {
+// Type is the type of a column by its name in the database.
+func (dialect) Type(c *sql.ColumnType) (sqltype.Type, bool) {
 	digits := func() int {
 		if p, _, ok := c.DecimalSize(); ok && p >= 0 && p <= 6 {
 			return int(p)
@@ -136,8 +95,8 @@ func typeOf(c *sql.ColumnType) (sqltype.Type, bool) {
 	return sqltype.Type{}, false
 }
 
-// problem tells what will not pass from what may.
-func problem(err error) (errs.Code, string) {
+// Problem tells what will not pass from what may.
+func (dialect) Problem(err error) (errs.Code, string) {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) {
 		return errs.Input, ""
@@ -157,4 +116,4 @@ func problem(err error) (errs.Code, string) {
 	return errs.Input, "see the server's error " + e.Code
 }
 
-func parameter(i int) string { return "$" + strconv.Itoa(i) }
+func (dialect) Parameter(i int) string { return "$" + strconv.Itoa(i) }

@@ -12,10 +12,8 @@ import (
 	"github.com/weirdb/weir/vector"
 )
 
-// Lookup is the side of the table that is asked for rows by key.
-func (t *Table) Lookup() connector.LookupSource { return lookupSource{t} }
-
-type lookupSource struct{ *Table }
+// lookupSource is the side of the table that is asked for rows by key.
+type lookupSource struct{ *table }
 
 // Takes is true of conditions that databases and the engine see alike. Texts are compared
 // by a collation there, which may find more of them equal; times may have more digits of a
@@ -47,7 +45,7 @@ func (s lookupSource) Open(ctx context.Context, ask connector.Ask) (connector.Lo
 		_ = db.Close() // the first error says why
 		return nil, err
 	}
-	l := &lookup{Table: s.Table, ask: ask, db: db, statements: map[int]*sql.Stmt{}}
+	l := &lookup{table: s.table, ask: ask, db: db, statements: map[int]*sql.Stmt{}}
 	for _, f := range ask.Filters {
 		for _, v := range f.Values {
 			l.fixed = append(l.fixed, constant(v))
@@ -59,7 +57,7 @@ func (s lookupSource) Open(ctx context.Context, ask connector.Ask) (connector.Lo
 // lookup asks with statements for numbers of keys that are powers of two, which are
 // prepared once each. Several are at work at a time.
 type lookup struct {
-	*Table
+	*table
 	ask        connector.Ask
 	db         *sql.DB
 	fixed      []any // the constants of the filters

@@ -16,11 +16,9 @@ import (
 	"github.com/weirdb/weir/vector"
 )
 
-// Source is the table as it is when it is read: by one statement, in the order of its
+// source is the table as it is when it is read: by one statement, in the order of its
 // primary key if one was declared.
-func (t *Table) Source() connector.Source { return source{t} }
-
-type source struct{ *Table }
+type source struct{ *table }
 
 func (source) Mode() sqltype.ChangelogMode { return sqltype.AppendMode }
 func (source) Bounded() bool               { return true }
@@ -57,7 +55,7 @@ func (s source) scanned(cols []int) []int { return connector.Scan{Columns: cols}
 
 // Open begins the statement.
 func (s source) Open(ctx context.Context, _ connector.Split, scan connector.Scan, position []byte) (connector.Reader, error) {
-	r := &reader{Table: s.Table, cols: scan.Of(len(s.schema)), position: position}
+	r := &reader{table: s.table, cols: scan.Of(len(s.schema)), position: position}
 	read := r.cols
 	if s.Replayable() {
 		for _, c := range s.key {
@@ -123,7 +121,7 @@ func (s source) after(position []byte) ([]any, error) {
 }
 
 type reader struct {
-	*Table
+	*table
 	cols     []int // that are wanted
 	key      []int // places of the key in what is read, or nil
 	scan     *scanner
@@ -149,7 +147,7 @@ func (r *reader) Read(ctx context.Context, p *vector.Pool, limit int) (*vector.B
 		}
 		next, err := r.scan.next(r.rows)
 		if err == nil {
-			err = (&scanner{table: r.Table, cols: r.cols}).append(b, next[:len(r.cols)])
+			err = (&scanner{table: r.table, cols: r.cols}).append(b, next[:len(r.cols)])
 		}
 		if err != nil {
 			b.Discard()

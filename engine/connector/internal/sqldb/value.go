@@ -95,12 +95,12 @@ type row []any
 
 // scanner reads rows of given columns.
 type scanner struct {
-	table *Table
+	table *table
 	cols  []int
 	cells []any
 }
 
-func (t *Table) scanner(cols []int) *scanner {
+func (t *table) scanner(cols []int) *scanner {
 	s := &scanner{table: t, cols: cols}
 	for _, c := range cols {
 		s.cells = append(s.cells, cell(t.schema[c].Type))

@@ -1,5 +1,3 @@
-// Package sqldb is what the connectors of SQL databases share: tables that are read as
-// they are, and asked for rows by key.
 package sqldb
 
 import (
@@ -7,37 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/weirdb/weir/engine/connector"
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/sqltype"
 )
-
-// Dialect is what databases differ in.
-type Dialect struct {
-	// Schemes are the beginnings of 'url', as "mysql": what stands before "://", with or
-	// without "jdbc:" before that.
-	Schemes []string
-	// Open returns the pool of connections to the database of an address. It does not
-	// connect yet.
-	Open func(a Address) (*sql.DB, error)
-	// Quote makes an identifier of a name.
-	Quote func(name string) string
-	// Parameter is the place of argument number i, from 1, of a statement.
-	Parameter func(i int) string
-	// Type is the type of a column that was not declared; false: there is none that fits.
-	Type func(c *sql.ColumnType) (sqltype.Type, bool)
-	// Problem says what an error of the database means: whether it may pass, and the way
-	// out.
-	Problem func(err error) (code errs.Code, hint string)
-}
-
-// Address is where a database is.
-type Address struct {
-	URL            *url.URL
-	User, Password string
-}
 
 const (
 	optURL         = "url"
@@ -48,8 +22,8 @@ const (
 	optParallelism = "lookup.parallelism"
 )
 
-// Options are the options of tables in databases.
-func Options(example string) []connector.Option {
+// options are the options of tables in databases.
+func options(example string) []connector.Option {
 	return []connector.Option{
 		{Name: optURL, Required: true, Doc: "where the database is, as '" + example + "'; 'jdbc:' may stand before it"},
 		{Name: optTable, Required: true, Doc: "the table or view in the database, as 'customers' or 'shop.customers'"},
@@ -60,8 +34,8 @@ func Options(example string) []connector.Option {
 	}
 }
 
-// Table is a table in a database.
-type Table struct {
+// table is a table in a database.
+type table struct {
 	dialect  Dialect
 	address  Address
 	name     string // as the user wrote it
@@ -73,23 +47,19 @@ type Table struct {
 	parallel int
 }
 
-// New checks the declaration of a table.
-func New(d Dialect, t *connector.Table, opt connector.Options) (*Table, error) {
+// newTable checks the declaration of a table.
+func newTable(d Dialect, t *connector.Table, opt connector.Options) (*table, error) {
 	text := strings.TrimPrefix(opt.Text(optURL), "jdbc:")
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return nil, opt.Errorf(optURL, "'%s' is not the address of a database", opt.Text(optURL)).
-			WithHint("write '%s://host/database'", d.Schemes[0])
+			WithHint("write '%s://host/database'", d.Schemes()[0])
 	}
-	known := false
-	for _, s := range d.Schemes {
-		known = known || s == u.Scheme
-	}
-	if !known {
+	if !slices.Contains(d.Schemes(), u.Scheme) {
 		return nil, opt.Errorf(optURL, "'%s' is the address of another kind of database", opt.Text(optURL)).
-			WithHint("write '%s://host/database'", d.Schemes[0])
+			WithHint("write '%s://host/database'", d.Schemes()[0])
 	}
-	out := &Table{
+	out := &table{
 		dialect: d, address: Address{URL: u, User: opt.Text(optUser), Password: opt.Text(optPassword)},
 		name: opt.Text(optTable), schema: t.Schema, key: t.PrimaryKey, pos: t.Pos,
 		batch: int(opt.Int(optBatch)), parallel: int(opt.Int(optParallelism)),
@@ -125,7 +95,7 @@ func New(d Dialect, t *connector.Table, opt connector.Options) (*Table, error) {
 }
 
 // open returns the connections, which the caller closes.
-func (t *Table) open() (*sql.DB, error) {
+func (t *table) open() (*sql.DB, error) {
 	db, err := t.dialect.Open(t.address)
 	if err != nil {
 		return nil, t.failed("cannot be opened", err)
@@ -134,7 +104,7 @@ func (t *Table) open() (*sql.DB, error) {
 }
 
 // failed is the error of something that went wrong with the database.
-func (t *Table) failed(what string, err error) error {
+func (t *table) failed(what string, err error) error {
 	var e *errs.Error
 	if errors.As(err, &e) {
 		return err
@@ -151,12 +121,12 @@ func (t *Table) failed(what string, err error) error {
 }
 
 // where is the address without a password.
-func (t *Table) where() string {
+func (t *table) where() string {
 	return t.address.URL.Scheme + "://" + t.address.URL.Host + t.address.URL.Path
 }
 
 // list are columns of the schema as SQL.
-func (t *Table) list(cols []int) string {
+func (t *table) list(cols []int) string {
 	if len(cols) == 0 {
 		return "1" // only the number of rows is wanted
 	}
@@ -167,12 +137,8 @@ func (t *Table) list(cols []int) string {
 	return strings.Join(names, ", ")
 }
 
-// Infer asks the database for the columns of a table.
-func Infer(ctx context.Context, d Dialect, decl *connector.Table, opt connector.Options) (sqltype.Schema, error) {
-	t, err := New(d, decl, opt)
-	if err != nil {
-		return nil, err
-	}
+// infer asks the database for the columns.
+func (t *table) infer(ctx context.Context) (sqltype.Schema, error) {
 	db, err := t.open()
 	if err != nil {
 		return nil, err
@@ -189,7 +155,7 @@ func Infer(ctx context.Context, d Dialect, decl *connector.Table, opt connector.
 	}
 	var out sqltype.Schema
 	for _, c := range types {
-		typ, ok := d.Type(c)
+		typ, ok := t.dialect.Type(c)
 		if !ok {
 			return nil, errs.New(errs.Type, t.pos, "column %q of table %s is of type %s, which is none here", c.Name(), t.name, c.DatabaseTypeName()).
 				WithHint("declare the columns that are wanted")
@@ -206,7 +172,7 @@ func Infer(ctx context.Context, d Dialect, decl *connector.Table, opt connector.
 }
 
 // check finds out whether the table has the columns.
-func (t *Table) check(ctx context.Context, db *sql.DB, cols []int) error {
+func (t *table) check(ctx context.Context, db *sql.DB, cols []int) error {
 	rows, err := db.QueryContext(ctx, "SELECT "+t.list(cols)+" FROM "+t.from+" WHERE 1 = 0")
 	if err == nil {
 		err = rows.Err()
