@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirdb/weir/bench/threadtime"
 	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/kernel"
@@ -21,11 +22,11 @@ func beside(b *testing.B, rows int, native, guest func()) float64 {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	timed := func(f func(), n int) time.Duration {
-		from := threadTime()
+		from := threadtime.Now()
 		for range n {
 			f()
 		}
-		return threadTime() - from
+		return threadtime.Now() - from
 	}
 	const slice = 300 * time.Microsecond
 	counts := [2]int{1, 1}

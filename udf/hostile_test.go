@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirdb/weir/bench/threadtime"
 	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/udf/internal/wasmtest"
 	"github.com/weirdb/weir/vector"
@@ -236,7 +237,7 @@ func runHostile(t *testing.T, h *hostile) (o outcome) {
 	}
 	defer i.Close()
 	runtime.LockOSThread()
-	udf.SetClock(i, threadTime)
+	udf.SetClock(i, threadtime.Now)
 	run := h.run
 	if run == nil {
 		run = (*guestRun).call
@@ -274,11 +275,11 @@ func loadTime() time.Duration {
 	for k := range next {
 		next[k] = (int64(k)*1664525 + 1013904223) & (n - 1)
 	}
-	from, at := threadTime(), int64(0)
+	from, at := threadtime.Now(), int64(0)
 	for range 100_000 {
 		at = next[at]
 	}
-	return (threadTime() - from + time.Duration(at&1)) / 100_000
+	return (threadtime.Now() - from + time.Duration(at&1)) / 100_000
 }
 
 // otherQuery calls an instance until it is stopped, and collects garbage, which has to

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/weirdb/weir/bench/threadtime"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/op"
 	"github.com/weirdb/weir/vector"
@@ -141,18 +141,10 @@ func startCPU(b *testing.B) *cpuTime {
 	return c
 }
 
-func threadTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(1, &u); err != nil { // of the thread
-		panic(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-func (c *cpuTime) begin() { c.from = threadTime() }
+func (c *cpuTime) begin() { c.from = threadtime.Now() }
 
 func (c *cpuTime) end(rows int) {
-	c.used += threadTime() - c.from
+	c.used += threadtime.Now() - c.from
 	c.rows += rows
 }
 

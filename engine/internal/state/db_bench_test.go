@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/weirdb/weir/bench/threadtime"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/rowkey"
 )
@@ -109,18 +109,6 @@ func cpu() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// task measures the CPU of the thread that it runs on.
-func task(f func()) time.Duration {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	const thread = 1 // RUSAGE_THREAD
-	var from, to syscall.Rusage
-	_ = syscall.Getrusage(thread, &from)
-	f()
-	_ = syscall.Getrusage(thread, &to)
-	return time.Duration(to.Utime.Nano() + to.Stime.Nano() - from.Utime.Nano() - from.Stime.Nano())
-}
-
 func BenchmarkCopy(b *testing.B) {
 	for _, n := range []int64{100_000, 1_000_000} {
 		b.Run(fmt.Sprint("values/", n), func(b *testing.B) {
@@ -129,7 +117,7 @@ func BenchmarkCopy(b *testing.B) {
 			for b.Loop() {
 				j.touch(0, n)
 				var p *Part
-				used += task(func() { p = j.copy() })
+				used += threadtime.Of(func() { p = j.copy() })
 				if p.Entries() != n {
 					b.Fatal(p.Entries())
 				}
@@ -157,7 +145,7 @@ func BenchmarkCopy(b *testing.B) {
 			})
 			j.ok(j.store.EndEpoch())
 			var p *Part
-			used += task(func() { p = j.copy() })
+			used += threadtime.Of(func() { p = j.copy() })
 			j.commit(p)
 		}
 		b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/n, "cpu-ns/row")
@@ -178,7 +166,7 @@ func BenchmarkCopy(b *testing.B) {
 			j.ok(times.Due(round*1000-1, func(int64, []byte) bool { return true }))
 			j.ok(j.store.EndEpoch())
 			var p *Part
-			used += task(func() { p = j.copy() })
+			used += threadtime.Of(func() { p = j.copy() })
 			j.commit(p)
 		}
 		b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/n, "cpu-ns/pair")
@@ -228,7 +216,7 @@ func BenchmarkLoad(b *testing.B) {
 				}
 				batch := vector.NewBatch(vector.Target, []*vector.Vector{v}, nil)
 				j.slots = resize(j.slots, vector.Target)
-				used += task(func() { j.ok(j.v.Resolve(j.enc.Encode(batch, []int{0}), false, j.slots)) })
+				used += threadtime.Of(func() { j.ok(j.v.Resolve(j.enc.Encode(batch, []int{0}), false, j.slots)) })
 				batch.Release()
 				read += vector.Target
 				j.ok(j.store.EndEpoch()) // all leave
@@ -247,7 +235,7 @@ func BenchmarkEvict(b *testing.B) {
 		j.touch(0, n)
 		j.commit(j.copy())
 		j.store.opt.Memory = 1
-		used += task(func() { j.ok(j.store.EndEpoch()) })
+		used += threadtime.Of(func() { j.ok(j.store.EndEpoch()) })
 		if j.v.index.n > n/2 {
 			b.Fatalf("%d entries left", j.v.index.n)
 		}
