@@ -140,22 +140,10 @@ func (e *expiry) expire(table *state.Values, forget func(keys *vector.Batch, slo
 
 // settle moves the deadlines of the entries that are held, and drops those that are past
 // theirs: what an operator does at a mark that keeps nothing beside the table.
-func (e *expiry) settle(table *state.Values) error {
-	if e == nil {
-		return nil
-	}
-	if held := table.Held(); len(held) > 0 {
-		keys, err := table.Keys(e.rt.Pool, held)
-		if err != nil {
-			return err
-		}
-		defer releaseAll(keys)
-		if err := e.touch(table, held, keys); err != nil {
-			return err
-		}
-	}
-	return e.drop(table)
-}
+func (e *expiry) settle(table *state.Values) error { return e.settleLive(table, allLive) }
+
+// allLive is for settleLive: there is no such column.
+const allLive = -1
 
 // settleLive is settle for a table whose Bool column live says whether an entry counts:
 // those that do not any more are dropped, which may only be done at a mark.
@@ -170,13 +158,16 @@ func (e *expiry) settleLive(table *state.Values, live int) error {
 		}
 		defer releaseAll(keys)
 		var gone []state.Slot
-		kept, is := slices.Clone(held), state.Col[bool](table, live)
-		for i, s := range held {
-			if !is[s] {
-				kept[i], gone = state.None, append(gone, s)
+		if live != allLive {
+			is := state.Col[bool](table, live)
+			held = slices.Clone(held)
+			for i, s := range held {
+				if !is[s] {
+					held[i], gone = state.None, append(gone, s)
+				}
 			}
 		}
-		if err := e.touch(table, kept, keys); err != nil {
+		if err := e.touch(table, held, keys); err != nil {
 			return err
 		}
 		table.Drop(gone)
