@@ -84,13 +84,22 @@ func (i *Instance) Update(ctx context.Context, c *Call, group []uint32, sign []i
 	}
 	i.gather(&sent)
 	defer x.drop()
-	next := s
-	for from := 0; from < sent.Rows; {
+	return i.inPieces(s, sent.Rows, rows, func(from int, next *States) (int, error) {
 		x.states = i.stateSet(next)
-		n, err := i.updatePiece(&sent, from, group, sign)
-		if err == nil && n < sent.Rows && next == s {
-			next = s.clone() // s changes when all pieces have succeeded
-			x.states.s = next
+		return i.updatePiece(&sent, from, group, sign)
+	})
+}
+
+// inPieces changes states by as many calls as the rows, or other states, need; s changes
+// when all have succeeded. lay measures what the next call takes, from there on, and reports
+// how many that are. rows are those of the caller, nil for all.
+func (i *Instance) inPieces(s *States, count int, rows []int32, lay func(from int, next *States) (int, error)) error {
+	next := s
+	for from := 0; from < count; {
+		n, err := lay(from, next)
+		if err == nil && n < count && next == s {
+			next = s.clone()
+			i.x.states.s = next
 		}
 		if err == nil {
 			_, err = i.call()
@@ -151,32 +160,14 @@ func (i *Instance) Merge(ctx context.Context, c *Call, other *States, group []ui
 	i.open(ctx, &Call{Rows: count, Now: c.Now, Seed: c.Seed})
 	x := &i.x
 	x.begin(abi.PartMerge, i.layout(abi.PartMerge, 0))
-	next := s
-	for from := 0; from < count; {
-		n, err := i.cut(min(count-from, abi.MaxRows), "state", func(n int, small bool) int {
+	return i.inPieces(s, count, nil, func(from int, next *States) (int, error) {
+		return i.cut(min(count-from, abi.MaxRows), "state", func(n int, small bool) int {
 			x.states, x.other = i.stateSet(next), &stateSet{s: other, size: i.fn.StateSize, rows: span{from: from, to: from + n}}
 			x.count = n
 			x.group = x.states.use(group[from:from+n], &i.scratch)
 			return x.measure(small)
 		})
-		if err == nil && n < count && next == s {
-			next = s.clone() // s changes when all pieces have succeeded
-			x.states.s = next
-		}
-		if err == nil {
-			_, err = i.call()
-		}
-		if err == nil {
-			err = i.takeStates(next)
-		}
-		if err != nil {
-			return shifted(err, from, nil)
-		}
-		from += n
-		i.seed = pieceSeed(i.seed)
-	}
-	*s = *next
-	return nil
+	})
 }
 
 // Finish returns the value of each group, owned by the caller. The states are not changed.

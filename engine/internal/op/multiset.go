@@ -111,18 +111,7 @@ func (m *multiset) refresh(rt *exec.Runtime, groups *state.Values, keys []*vecto
 
 // store writes the value that pick finds into the columns of r.
 func (m *multiset) store(p *vector.Pool, groups *state.Values, r valueResult, held []state.Slot, pick func(state.Slot) (state.RowID, int64, bool)) {
-	m.ids, m.at = m.ids[:0], m.at[:0]
-	has := state.Col[bool](groups, r.has)
-	for i, s := range held {
-		has[s] = false
-		if m.slots[i] == state.None {
-			continue
-		}
-		if id, _, ok := pick(m.slots[i]); ok {
-			has[s] = true
-			m.ids, m.at = append(m.ids, id), append(m.at, s)
-		}
-	}
+	m.ids, m.at = r.pick(groups, held, m.slots, pick, m.ids[:0], m.at[:0])
 	vals := m.rows.Take(p, m.ids)
 	defer releaseAll(vals)
 	storeColumn(groups, r.col, m.at, vals[0], nil)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/engine/internal/expr"
+	"github.com/weirdb/weir/engine/internal/state"
 	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/vector"
 	"github.com/weirdb/weir/vector/kernel"
@@ -27,6 +28,23 @@ func (r countResult) column(p *vector.Pool, im *images, _ []bool) (*vector.Vecto
 type valueResult struct {
 	col, has int
 	kind     vector.Kind
+}
+
+// pick notes which of the held groups have a value, and appends the row that has it, and
+// the group, to ids and at. slots are those of the groups' rows, None where there are none.
+func (r valueResult) pick(groups *state.Values, held, slots []state.Slot, pick func(state.Slot) (state.RowID, int64, bool), ids []state.RowID, at []state.Slot) ([]state.RowID, []state.Slot) {
+	has := state.Col[bool](groups, r.has)
+	for i, s := range held {
+		has[s] = false
+		if slots[i] == state.None {
+			continue
+		}
+		if id, _, ok := pick(slots[i]); ok {
+			has[s] = true
+			ids, at = append(ids, id), append(at, s)
+		}
+	}
+	return ids, at
 }
 
 func (r valueResult) column(p *vector.Pool, im *images, _ []bool) (*vector.Vector, error) {

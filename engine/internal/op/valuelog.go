@@ -253,18 +253,7 @@ func (l *valueLog) write(p *vector.Pool, values *vector.Batch, removed int) erro
 
 // store writes the value that pick finds into the columns of r.
 func (l *valueLog) store(p *vector.Pool, groups *state.Values, r logResult, held []state.Slot, pick func(state.Slot) (state.RowID, int64, bool)) {
-	l.ids, l.at = l.ids[:0], l.at[:0]
-	has := state.Col[bool](groups, r.has)
-	for i, s := range held {
-		has[s] = false
-		if l.slots[i] == state.None {
-			continue
-		}
-		if id, _, ok := pick(l.slots[i]); ok {
-			has[s] = true
-			l.ids, l.at = append(l.ids, id), append(l.at, s)
-		}
-	}
+	l.ids, l.at = r.pick(groups, held, l.slots, pick, l.ids[:0], l.at[:0])
 	vals := l.order.Take(p, l.ids)
 	defer releaseAll(vals)
 	storeColumn(groups, r.col, l.at, vals[1], nil)
