@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,6 +37,25 @@ func (s *Session) stateDir() string {
 		return ""
 	}
 	return filepath.Join(s.cfg.StateDir, "state")
+}
+
+// keep waits until no restart brings again what queries have read. Rows that came before
+// time passed would else come after it.
+func (s *Session) keep(ctx context.Context) error {
+	if s.cfg.StateDir == "" {
+		return nil
+	}
+	dir := filepath.Join(s.cfg.StateDir, "kept")
+	for _, r := range s.runs {
+		err := r.q.Savepoint(ctx, dir)
+		if errs.CodeOf(err) == errs.Invalid && r.q.Wait(ctx) == nil {
+			err = nil // it has ended by itself
+		}
+		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Restart ends the engine with all queries, and lets them go on in another one, which

@@ -106,6 +106,9 @@ func (s *Session) Pass(ctx context.Context, d time.Duration) error {
 	if err := s.Sync(ctx); err != nil {
 		return err
 	}
+	if err := s.keep(ctx); err != nil {
+		return err
+	}
 	s.clock.now.Add(d.Milliseconds())
 	return s.Sync(ctx)
 }

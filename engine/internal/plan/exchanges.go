@@ -18,23 +18,11 @@ func placeExchanges(n Node) (Node, error) {
 	}
 	switch n := n.(type) {
 	case *Aggregate:
-		if len(n.Keys) == 0 {
-			n.Input = onOneShard(n.Input)
-		} else {
-			n.Input = onKeys(n.Input, n.Keys)
-		}
+		n.Input = onKeys(n.Input, n.Keys)
 	case *Rank:
-		if len(n.Partition) == 0 {
-			n.Input = onOneShard(n.Input)
-		} else {
-			n.Input = onKeys(n.Input, n.Partition)
-		}
+		n.Input = onKeys(n.Input, n.Partition)
 	case *Over:
-		if len(n.Partition) == 0 {
-			n.Input = onOneShard(n.Input)
-		} else {
-			n.Input = onKeys(n.Input, n.Partition)
-		}
+		n.Input = onKeys(n.Input, n.Partition)
 	case *Limit:
 		n.Input = onOneShard(n.Input)
 	case *Sort:
@@ -84,8 +72,11 @@ func onOneShard(in Node) Node {
 	return exchanged(in, SingleShard, nil)
 }
 
-// onKeys has all rows with the same keys on one shard.
+// onKeys has all rows with the same keys on one shard: without keys all there are.
 func onKeys(in Node, keys []int) Node {
+	if len(keys) == 0 {
+		return onOneShard(in)
+	}
 	d := in.Traits().Dist
 	if d.Kind == SingleShard || d.Kind == HashShards && subset(d.Keys, keys) {
 		return in

@@ -515,12 +515,16 @@ func (n *LookupJoin) visible(cols []int) ([]int, bool) {
 }
 
 // placeExchanges brings equal rows together where some may be taken back: what was emitted
-// for them is kept.
+// for them is kept. Where nothing is looked for by key any columns do.
 func (n *LookupJoin) placeExchanges() (err error) {
-	if n.Input, err = (deriver{}).node(n.Input); err == nil && !n.Input.Traits().Mode.InsertOnly() {
+	if n.Input, err = (deriver{}).node(n.Input); err != nil {
+		return err
+	}
+	t := n.Input.Traits()
+	if hashed := t.Dist.Kind == HashShards && len(n.Keys) == 0; !hashed && !t.Mode.InsertOnly() {
 		n.Input = onKeys(n.Input, n.Keys)
 	}
-	return err
+	return nil
 }
 
 func (n *LookupJoin) distribution() Distribution {

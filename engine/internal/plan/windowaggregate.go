@@ -190,13 +190,7 @@ func (n *WindowAggregate) derive(t *Traits) {
 	}
 }
 
-func (n *WindowAggregate) placeExchanges() {
-	if len(n.Keys) == 0 {
-		n.Input = onOneShard(n.Input)
-	} else {
-		n.Input = onKeys(n.Input, n.Keys)
-	}
-}
+func (n *WindowAggregate) placeExchanges() { n.Input = onKeys(n.Input, n.Keys) }
 
 func (n *WindowAggregate) distribution() Distribution {
 	d := n.Input.Traits().Dist

@@ -290,11 +290,7 @@ func (n *WindowTable) distribution() Distribution {
 }
 
 func (n *WindowTable) placeExchanges() {
-	switch {
-	case !n.session():
-	case len(n.Partition) == 0:
-		n.Input = onOneShard(n.Input)
-	default:
+	if n.session() {
 		n.Input = onKeys(n.Input, n.Partition)
 	}
 }

@@ -14,9 +14,12 @@ import (
 // after each call every entry that is not held goes to the tier, its slot is
 // poisoned, and it comes back in a slot drawn at random. It notices uses of slots
 // that are not pinned, writes to memory that was given up, and changes to entries
-// that were not marked dirty. The first such problem is what EndCall returns.
+// that were not marked dirty, and keys that another shard should have got, which would
+// not be found after a restart. The first such problem is what EndCall returns.
 type evictor struct {
 	tier   Tier
+	from   int // the key groups that the shard has
+	to     int
 	rand   *rand.Rand
 	pinned vector.Bitmap // by slot: resolved in this call
 	// With a database:
@@ -95,7 +98,11 @@ func (e *evictor) fault(t *keyTable, k *rowkey.Keys) error {
 			s = t.findBytes(h, k.Bytes(i))
 		}
 		if s == None {
-			absent = append(absent, missing{TierKey{groupOf(h), bytes.Clone(k.Bytes(i))}, i})
+			key := TierKey{groupOf(h), bytes.Clone(k.Bytes(i))}
+			if g := int(key.Group); g < e.from || g >= e.to {
+				e.report(t, "a key of group %d came to the shard of groups %d to %d", g, e.from, e.to-1)
+			}
+			absent = append(absent, missing{key, i})
 		}
 	}
 	slices.SortFunc(absent, func(a, b missing) int { return a.key.compare(b.key) })

@@ -22,6 +22,7 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -96,11 +97,9 @@ func NewStore(opt Options) *Store {
 	if opt.EvictAll && opt.Tier == nil {
 		opt.Tier = memoryTier{}
 	}
+	opt.To = cmp.Or(opt.To, keyGroups)
 	s := &Store{opt: opt, tables: map[string]table{}}
 	if opt.DB != nil {
-		if s.opt.To == 0 {
-			s.opt.To = keyGroups
-		}
 		s.operator = opt.DB.operator(opt.Operator, opt.Name)
 	}
 	return s
@@ -143,7 +142,7 @@ func (s *Store) evictor() *evictor {
 	if !s.opt.EvictAll {
 		return nil
 	}
-	return &evictor{tier: s.opt.Tier, rand: rand.New(rand.NewPCG(s.opt.Seed, uint64(len(s.names)))), copied: map[string][][]byte{}}
+	return &evictor{tier: s.opt.Tier, from: s.opt.From, to: s.opt.To, rand: rand.New(rand.NewPCG(s.opt.Seed, uint64(len(s.names)))), copied: map[string][][]byte{}}
 }
 
 func (s *Store) register(name string, t table) {
