@@ -72,7 +72,7 @@ func (c *Case) run(ctx context.Context, set settings) Outcome {
 		out.Status, out.Reason = Failed, err.Error()
 	}
 	gap := content[c.Name]
-	if gap == "" && (set.rowByRow() || set.batch == 1 && out.Status == Failed) {
+	if gap == "" && (set.rowByRow() || out.Status == Failed && (set.batch == 1 || early[c.Name])) {
 		gap = gaps[c.Name]
 	}
 	if gap != "" {
@@ -97,6 +97,10 @@ var gaps = map[string]string{
 	"over-aggregate-non-time-rows-unbounded-sum-retract-mode-sink-primary-key":                             netted,
 	"over-aggregate-non-time-range-unbounded-sum-retract-mode-source-sink-primary-key-partition-by-non-pk": netted,
 }
+
+// early are cases of gaps that depend on whether an epoch ends before the first rows come,
+// which may be at any setting.
+var early = map[string]bool{"nexmark-q102": true}
 
 const netted = "the origin's sink shows a key once for each change that a row brings about; here the changes of a key are netted"
 
