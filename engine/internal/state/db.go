@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -170,26 +171,23 @@ func (d *DB) checkWhole() (tables bool, err error) {
 	if !found.Exists && (tables || log) {
 		return false, d.corrupt(errors.New("it is a part of a copy, or of a folder that was not removed as a whole"))
 	}
-	if found.Exists && !tables && !log && !d.opt.ReadOnly {
-		return false, d.beginAgain(names, found.ManifestFilename)
+	if !found.Exists || d.opt.ReadOnly {
+		return tables, nil
 	}
-	return tables, nil
-}
-
-// beginAgain removes what is left of a database that was not made before the power
-// failed: the marker that names a file which did not come about.
-func (d *DB) beginAgain(names []string, manifest string) error {
-	if _, err := d.fs.Stat(manifest); !errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if _, err := d.fs.Stat(found.ManifestFilename); !errors.Is(err, fs.ErrNotExist) {
+		return tables, nil
 	}
-	for _, n := range names {
-		if strings.HasPrefix(n, "marker.") {
-			if err := d.fs.Remove(d.fs.PathJoin(d.dir, n)); err != nil {
-				return d.openError(err)
-			}
-		}
+	// The power failed while the database was made, or opened: the marker came about, and
+	// the file that it names did not. The marker before is there until both are safe.
+	markers := slices.DeleteFunc(names, func(n string) bool { return !strings.HasPrefix(n, "marker.manifest.") })
+	if len(markers) < 2 && (tables || log) {
+		return tables, nil // Pebble says what is missing
 	}
-	return nil
+	newest := slices.Max(markers)
+	if err := d.fs.Remove(d.fs.PathJoin(d.dir, newest)); err != nil {
+		return false, d.openError(err)
+	}
+	return d.checkWhole()
 }
 
 // Close ends the database. What is not committed is lost.

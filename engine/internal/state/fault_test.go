@@ -560,3 +560,32 @@ func TestOpenOnFullDisk(t *testing.T) {
 		}
 	}
 }
+
+// What the power leaves of an opening is a marker of a manifest that did not come about,
+// beside the one before.
+func TestMarkerWithoutManifest(t *testing.T) {
+	mem := vfs.NewMem()
+	open := func() *DB {
+		t.Helper()
+		d, err := OpenDB("state", DBOptions{FS: mem})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := open()
+	if err := errors.Join(d.Commit(Checkpoint{Epoch: 7}, nil), d.Close()); err != nil {
+		t.Fatal(err)
+	}
+	f, err := mem.Create("state/marker.manifest.000099.MANIFEST-000099", vfs.WriteCategoryUnspecified)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	d = open()
+	if last, ok := d.Last(); !ok || last.Epoch != 7 {
+		t.Errorf("epoch %d, %v", last.Epoch, ok)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
