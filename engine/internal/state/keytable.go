@@ -150,6 +150,10 @@ func (x *index) firstPacked(hash, words []uint64, masks []uint8, slots []Slot, m
 		miss = make([]int32, block)
 	}
 	miss = miss[:block]
+	if len(x.dir) == 1 && masks == nil {
+		s := x.dir[0]
+		return s.nextPacked(hash, words, slots, s.firstPacked(hash, words, slots, miss))
+	}
 	words, slots = words[:len(hash)], slots[:len(hash)]
 	dir, shift, n := x.dir, x.shift, 0
 	for i, h := range hash {
@@ -168,6 +172,41 @@ func (x *index) firstPacked(hash, words []uint64, masks []uint8, slots []Slot, m
 		slots[i] = s
 		miss[n&(block-1)] = int32(i)
 		n += int(uint32(s) >> 31)
+	}
+	return miss[:n]
+}
+
+// firstPacked is that of an index of one segment, for keys without NULL: its loop needs no
+// more values than there are registers.
+func (s *segment) firstPacked(hash, words []uint64, slots []Slot, miss []int32) []int32 {
+	words, slots = words[:len(hash)], slots[:len(hash)]
+	entries, last, n := s.entries, uint64(len(s.entries)-1), 0
+	for i, h := range hash {
+		e := &entries[h&last]
+		at := e.slot - 1
+		if e.key^words[i]|uint64(e.mask) != 0 {
+			at = None
+		}
+		slots[i] = at
+		miss[n&(block-1)] = int32(i)
+		n += int(uint32(at) >> 31)
+	}
+	return miss[:n]
+}
+
+// nextPacked looks at the second place of the keys that were not at their first.
+func (s *segment) nextPacked(hash, words []uint64, slots []Slot, miss []int32) []int32 {
+	words, slots = words[:len(hash)], slots[:len(hash)]
+	entries, last, n := s.entries, uint64(len(s.entries)-1), 0
+	for _, i := range miss {
+		e := &entries[(hash[i]+1)&last]
+		at := e.slot - 1
+		if e.key^words[i]|uint64(e.mask) != 0 {
+			at = None
+		}
+		slots[i] = at
+		miss[n] = i
+		n += int(uint32(at) >> 31)
 	}
 	return miss[:n]
 }
