@@ -26,49 +26,39 @@ func (i *Instance) Call(ctx context.Context, c *Call) (*vector.Vector, error) {
 	defer i.leave()
 	i.must(abi.Scalar)
 	i.open(ctx, c)
-	x := &i.x
-	x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
-	x.strict = i.fn.Strict
-	if i.relay(c) {
-		if _, err := i.again(); err != nil {
-			return nil, err
-		}
-		return i.value(c.Pool, c.Rows)
-	}
-	return i.pieces(c)
+	i.x.begin(abi.PartBody, i.layout(abi.PartBody, len(c.Args)))
+	i.x.strict = i.fn.Strict
+	v, err := i.pieces(c)
+	i.x.drop()
+	return v, err
 }
 
-// pieces evaluates a scalar function in as many calls as the batch needs.
+// pieces evaluates a scalar function in as many calls as the batch needs, or as keep what
+// it works on in the caches.
 func (i *Instance) pieces(c *Call) (*vector.Vector, error) {
-	i.gather(c)
-	defer i.x.drop()
-	var b *vector.ColumnBuilder // of the pieces, when there are several
-	for from := 0; from < c.Rows || from == 0; {
-		n, err := i.piece(c, from)
-		var v *vector.Vector
-		if err == nil {
+	x := &i.x
+	out := pieces{pool: c.Pool, rows: c.Rows, inPlace: x.layout.inPlace}
+	most := x.layout.rowsOfPiece(c.Rows)
+	for from := 0; ; {
+		n := min(c.Rows-from, most)
+		var err error
+		if i.relay(c, from, n) {
+			_, err = i.again()
+		} else if n, err = i.piece(c, from, n); err == nil {
 			_, err = i.call()
 		}
 		if err == nil {
-			v, err = i.value(c.Pool, n)
+			err = i.take(&out, from, n)
 		}
 		if err != nil {
-			if b != nil {
-				b.Finish().Release()
-			}
+			out.drop()
 			return nil, shifted(err, from, nil)
 		}
-		if n == c.Rows {
-			return v, nil
+		if from += n; from >= c.Rows {
+			return out.finish(), nil
 		}
-		if b == nil {
-			b = vector.NewColumnBuilder(c.Pool, v.Kind())
-		}
-		appendAll(b, v)
-		from += n
 		i.seed = pieceSeed(i.seed)
 	}
-	return b.Finish(), nil
 }
 
 // must panics when the instance is not open for a function of the kind.
@@ -102,10 +92,13 @@ func (i *Instance) close() {
 	i.settle()
 }
 
-// gather makes the arguments ready to be laid out: what is nested and selected is copied
-// together, and a constant that the function does not accept becomes a column.
+// gather makes the arguments ready to be laid out, once: what is nested and selected is
+// copied together, and a constant that the function does not accept becomes a column.
 func (i *Instance) gather(c *Call) {
 	x := &i.x
+	if len(x.args) > 0 {
+		return
+	}
 	for k, v := range c.Args {
 		a := input{v: v}
 		switch {
@@ -146,46 +139,16 @@ func (x *exchange) rowsOf(c *Call, from, to int) {
 	x.count = to - from
 }
 
-// piece measures the rows from there on, as many as one call can take, and reports how
-// many those are. A batch is cut when its rows are too many or take too much memory.
-func (i *Instance) piece(c *Call, from int) (int, error) {
+// piece measures at most n rows from there on, as many as one call can take, and reports
+// how many those are. A batch is cut when its rows are too many or take too much memory.
+func (i *Instance) piece(c *Call, from, n int) (int, error) {
 	x := &i.x
-	return i.cut(min(c.Rows-from, abi.MaxRows), "row", func(n int, small bool) int {
+	i.gather(c)
+	return i.cut(n, "row", func(n int, small bool) int {
 		x.rowsOf(c, from, from+n)
 		x.outRows = n
 		return x.measure(small)
 	})
-}
-
-// value is the result of a scalar function, and of finish.
-func (i *Instance) value(p *vector.Pool, rows int) (*vector.Vector, error) {
-	x := &i.x
-	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
-	v, err := t.column(&x.layout.out[0], rows, x.counts())
-	if err != nil {
-		return nil, i.broken(0, err)
-	}
-	i.count.BytesOut += t.took
-	if and := i.x.counts(); and != nil {
-		valid := v.Valid()
-		if valid == nil {
-			copy(v.NewValid(false), and)
-		} else {
-			for k, w := range and {
-				valid[k] &= w
-			}
-		}
-	}
-	return v, nil
-}
-
-func appendAll(b *vector.ColumnBuilder, v *vector.Vector) {
-	rows := make([]int32, v.Len())
-	for r := range rows {
-		rows[r] = int32(r)
-	}
-	b.AppendTake(v, rows)
-	v.Release()
 }
 
 // pieceSeed is the seed of the next piece of a batch: a step of a linear generator.

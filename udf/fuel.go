@@ -47,6 +47,7 @@ type fuel struct {
 	timed    bool            // last and deadline are those of this batch
 	cost     time.Duration   // of the last call that was timed
 	untimed  int             // batches since then
+	rows     int             // of the last batch that was timed
 	cancel   <-chan struct{} // of the caller's context
 	ctx      context.Context // the caller's
 }
@@ -64,22 +65,29 @@ func (i *Instance) begin(ctx context.Context, n int) {
 	f := &i.fuel
 	f.left = l.Fuel + int64(n)*l.FuelPerRow
 	i.log.left = l.Log
-	if n <= fewRows && f.cost < littleTime && f.untimed < mostUntimed && i.fn.Kind == abi.Scalar {
+	if i.fn.Kind == abi.Scalar && f.cost < littleTime && f.untimed < mostUntimed && f.alike(n) {
 		f.timed, f.timeout, f.ctx, f.cancel = false, l.Timeout, ctx, ctx.Done()
 		f.untimed++
 		return
 	}
+	f.rows = n
 	i.start(ctx, l.Timeout)
 }
 
-// To look at the clock is a large part of what a call of few rows takes. Of those that took
-// little time lately not all are timed: the others count as much as the last that was, and
-// their deadline begins when they ask for more fuel.
+// To look at the clock is a large part of what a short call takes. Of batches whose calls
+// took little time lately, and had enough with what fuel they got at first, not all are
+// timed: the others, of about as many rows, count as much as the last that was, and their
+// deadline begins when they ask for more fuel.
 const (
 	fewRows     = 64
 	littleTime  = 20 * time.Microsecond
 	mostUntimed = 15 // in a row
 )
+
+// alike reports whether a batch of n rows takes about as long as the last that was timed.
+func (f *fuel) alike(n int) bool {
+	return max(n, f.rows) <= max(fewRows, 2*min(n, f.rows))
+}
 
 func (i *Instance) start(ctx context.Context, timeout time.Duration) {
 	f := &i.fuel
@@ -138,8 +146,9 @@ func (f *fuel) take(global api.MutableGlobal) {
 // lap notes how long the guest had control and steers the quantum by it.
 func (f *fuel) lap() {
 	now := f.now()
+	f.untimed = mostUntimed // the next batch is timed
 	if !f.timed {
-		f.from, f.last, f.deadline, f.timed, f.untimed = now, now, now+f.timeout, true, 0
+		f.from, f.last, f.deadline, f.timed = now, now, now+f.timeout, true
 		return
 	}
 	d := now - f.last

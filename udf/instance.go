@@ -331,7 +331,7 @@ func (i *Instance) broken(column int, err error) error {
 // result checks the result columns and copies them out.
 func (i *Instance) result(p *vector.Pool, rows int) ([]*vector.Vector, error) {
 	x := &i.x
-	t := taker{mem: i.mem.bytes(), base: i.arenaAt, pool: p, left: int64(i.mem.size)}
+	t := i.taker(p, 0)
 	out := make([]*vector.Vector, 0, len(x.layout.out))
 	for k := range x.layout.out {
 		v, err := t.column(&x.layout.out[k], rows, x.counts())

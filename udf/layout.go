@@ -45,18 +45,19 @@ type layout struct {
 	inAt, outAt   int
 	head          int  // bytes of the call and all columns
 	flat          bool // all columns are of fixed width
-	seen          int  // rows of the last call that was laid out
+	widthIn       int  // of the arguments of a row, when flat
+	inPlace       bool // pieces of the only result can be written where they belong
+	atOnce        int  // rows of a call that is in the caches
 	last          laid
 	textIn, lists int // what the inputs at hand hold, a first guess of what the results will
 }
 
-// laid is the last call of a flat layout that had neither NULL nor a constant: where its
-// buffers are follows from the number of rows, so that one with as many needs no more than
-// this copied, and its values.
+// laid is the largest call of a flat layout that had neither NULL nor a constant: one with
+// as many rows or fewer needs no more than this copied, and its values.
 type laid struct {
 	head    []byte // the call and all columns
 	base    uint32 // address of the arena
-	rows    int
+	room    int    // rows
 	outFrom int
 	in, out []laidColumn
 }
@@ -88,10 +89,20 @@ func newLayout(in, out []sqltype.Type) *layout {
 	l.in, l.inAt = place(in)
 	l.out, l.outAt = place(out)
 	l.flat = true
-	for _, cols := range [][]column{l.in, l.out} {
+	width := func(cols []column) int {
+		n := 0
 		for k := range cols {
 			l.flat = l.flat && cols[k].form == formFixed
+			n += cols[k].width
 		}
+		return n
+	}
+	l.widthIn = width(l.in)
+	widthOut := width(l.out)
+	l.inPlace = l.flat && len(l.out) == 1 && !l.out[0].limited
+	l.atOnce = abi.MaxRows
+	if l.inPlace {
+		l.atOnce = max(cached/(l.widthIn+widthOut)&^63, 64)
 	}
 	for _, cols := range [][]column{l.in, l.out} {
 		for k := range cols {
@@ -136,6 +147,21 @@ func newColumn(t sqltype.Type) column {
 		c.children = append(c.children, newColumn(child))
 	}
 	return c
+}
+
+// cached is how many bytes of values a call of a flat layout has at most. They are written,
+// read by the guest and read back, while the columns that they come from and go to are in
+// the caches of the processor, too, of which the second has 256 KiB to 2 MiB.
+const cached = 128 << 10
+
+// rowsOfPiece is how many of so many rows a call has, if it has the memory for them: as
+// many in each, and a multiple of 64.
+func (l *layout) rowsOfPiece(rows int) int {
+	if rows <= l.atOnce {
+		return rows
+	}
+	calls := (rows-1)/l.atOnce + 1
+	return ((rows-1)/calls + 64) &^ 63
 }
 
 // wordOf is the type word of columns of t.

@@ -11,7 +11,7 @@ type Metrics struct {
 	Rows      int64 // that went in
 	RowsOut   int64 // that came back, of kinds that make tables
 	Fuel      int64
-	Time      time.Duration // in the guest; of batches of few rows some are measured and the others taken to be alike
+	Time      time.Duration // in the guest; of short batches some are measured and the others taken to be alike
 	Errors    int64
 	Instances int64 // made
 	BytesIn   int64

@@ -1,7 +1,6 @@
 package udf
 
 import (
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 	"unsafe"
@@ -78,16 +77,18 @@ type taker struct {
 	mem  []byte // all of the guest's memory
 	base uint32 // of the arena
 	pool *vector.Pool
+	from int   // what the first row is of the batch
 	left int64 // bytes that may still be copied: buffers of one result that overlap could make far more than the memory
 	took int64
 }
 
-// bytes is [at, at+n) of the guest's memory.
+// bytes is [at, at+n) of the guest's memory, which must begin at a multiple of align, a
+// power of two.
 func (t *taker) bytes(what string, at abi.Ptr, n int64, align uint32) ([]byte, error) {
 	if n == 0 {
 		return nil, nil
 	}
-	if at == 0 || uint32(at)%align != 0 {
+	if at == 0 || uint32(at)&(align-1) != 0 {
 		return nil, broken("%s at %#x: not at a multiple of %d", what, uint32(at), align)
 	}
 	if int64(at)+n > int64(len(t.mem)) {
@@ -100,37 +101,53 @@ func (t *taker) bytes(what string, at abi.Ptr, n int64, align uint32) ([]byte, e
 	return t.mem[at:][:n:n], nil
 }
 
+// open checks what a guest must not change of a result column, and says which of so many
+// rows have a value: nil when all have.
+func (t *taker) open(c *column, rows int, counts vector.Bitmap) (*abi.Column, *vector.Vector, error) {
+	d := (*abi.Column)(unsafe.Pointer(&t.mem[int(t.base)+c.at : int(t.base)+c.at+abi.ColumnBytes][0]))
+	switch {
+	case d.Type != c.word:
+		return nil, nil, broken("the type was changed from %v to %#x", c.word, uint32(d.Type))
+	case d.Flags != 0:
+		return nil, nil, broken("the flags were changed to %#x", d.Flags)
+	case len(c.children) > 0 && (d.Children != abi.Ptr(t.base)+abi.Ptr(c.kidsAt) || d.NChildren != uint32(len(c.children))):
+		return nil, nil, broken("the children were moved")
+	}
+	b, err := t.bytes("validity", d.Validity, int64(rows+7)/8, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	valid := t.validity(b, rows)
+	if valid != nil && c.typ.NotNull {
+		if r := firstMissing(words(valid), counts, rows); r >= 0 {
+			valid.Release()
+			return nil, nil, broken("row %d is NULL, which %v cannot be", t.from+r, c.typ)
+		}
+	}
+	return d, valid, nil
+}
+
 // column checks and copies a result of so many rows. Counts has the rows whose values
 // matter; nil stands for all. The others' may be anything that is well formed.
 func (t *taker) column(c *column, rows int, counts vector.Bitmap) (*vector.Vector, error) {
-	d := *(*abi.Column)(unsafe.Pointer(&t.mem[int(t.base)+c.at : int(t.base)+c.at+abi.ColumnBytes][0]))
-	switch {
-	case d.Type != c.word:
-		return nil, broken("the type was changed from %v to %#x", c.word, uint32(d.Type))
-	case d.Flags != 0:
-		return nil, broken("the flags were changed to %#x", d.Flags)
-	case len(c.children) > 0 && (d.Children != abi.Ptr(t.base)+abi.Ptr(c.kidsAt) || d.NChildren != uint32(len(c.children))):
-		return nil, broken("the children were moved")
+	d, bitmap, err := t.open(c, rows, counts)
+	if err != nil {
+		return nil, err
+	}
+	if bitmap != nil {
+		defer bitmap.Release()
 	}
 	if rows == 0 {
 		return vector.NewColumnBuilder(t.pool, c.kind).Finish(), nil
 	}
-	valid, err := t.bytes("validity", d.Validity, int64(rows+7)/8, 1)
-	if err != nil {
-		return nil, err
-	}
-	bitmap := t.validity(valid, rows)
-	if bitmap != nil {
-		defer bitmap.Release()
-	}
 	var v *vector.Vector
 	switch c.form {
 	case formFixed, formTime, formBits:
-		v, err = t.values(c, &d, rows)
+		v, err = t.values(c, d, rows)
 	case formText:
-		v, err = t.text(c, &d, rows)
+		v, err = t.text(c, d, rows)
 	case formList:
-		v, err = t.list(c, &d, rows, counts, words(bitmap))
+		v, err = t.list(c, d, rows, counts, words(bitmap))
 	default:
 		v, err = t.row(c, rows, counts, words(bitmap))
 	}
@@ -139,12 +156,6 @@ func (t *taker) column(c *column, rows int, counts vector.Bitmap) (*vector.Vecto
 	}
 	if bitmap != nil {
 		copy(v.NewValid(false), words(bitmap))
-		if c.typ.NotNull {
-			if r := firstMissing(words(bitmap), counts, rows); r >= 0 {
-				v.Release()
-				return nil, broken("row %d is NULL, which %v cannot be", r, c.typ)
-			}
-		}
 	}
 	if c.limited {
 		if err := checkValues(&c.typ, v, counts); err != nil {
@@ -153,6 +164,53 @@ func (t *taker) column(c *column, rows int, counts vector.Bitmap) (*vector.Vecto
 		}
 	}
 	return v, nil
+}
+
+// place checks a result of fixed width and copies it to rows [t.from, t.from+rows) of v.
+// Those that do not count become NULL.
+func (t *taker) place(c *column, v *vector.Vector, rows int, counts vector.Bitmap) error {
+	d, bitmap, err := t.open(c, rows, counts)
+	if err != nil || rows == 0 {
+		return err
+	}
+	if bitmap != nil {
+		defer bitmap.Release()
+	}
+	b, err := t.bytes("data", d.Data, int64(rows)*int64(c.width), uint32(min(c.width, 8)))
+	if err != nil {
+		return err
+	}
+	copy(v.FixedBytes()[t.from*c.width:], b)
+	if bitmap == nil && counts == nil {
+		return nil
+	}
+	restrict(v, t.from, words(bitmap), rows)
+	restrict(v, t.from, counts, rows)
+	return nil
+}
+
+// restrict makes those of so many rows from there on NULL whose bits are not set; nil
+// stands for bits that are.
+func restrict(v *vector.Vector, from int, bits vector.Bitmap, rows int) {
+	if bits == nil {
+		return
+	}
+	valid := v.Valid()
+	if valid == nil {
+		valid = v.NewValid(true)
+	}
+	whole := 0
+	if from&63 == 0 {
+		whole = rows &^ 63
+		for k, w := range bits[:whole>>6] {
+			valid[from>>6+k] &= w
+		}
+	}
+	for r := whole; r < rows; r++ {
+		if !bits.Get(r) {
+			valid.Clear(from + r)
+		}
+	}
 }
 
 // validity is a copy of the bits of so many rows, or nil when all are set.
@@ -172,18 +230,19 @@ func (t *taker) validity(b []byte, rows int) *vector.Vector {
 
 // allSet reports whether the first n bits are set.
 func allSet(b []byte, n int) bool {
-	words, all := b[:n/8], ^uint64(0)
-	for ; len(words) >= 8; words = words[8:] {
-		all &= binary.LittleEndian.Uint64(words)
+	for b := b[:n/8]; ; b = b[len(ones):] {
+		if len(b) <= len(ones) {
+			if string(b) != ones[:len(b)] {
+				return false
+			}
+			break
+		}
+		if string(b[:len(ones)]) != ones {
+			return false
+		}
 	}
-	last := byte(0xff)
-	for _, x := range words {
-		last &= x
-	}
-	if rest := uint(n) & 7; rest != 0 {
-		last &= b[n/8] | 0xff<<rest
-	}
-	return all == ^uint64(0) && last == 0xff
+	rest := uint(n) & 7
+	return rest == 0 || b[n/8]|0xff<<rest == 0xff
 }
 
 // words is the bitmap that validity made.

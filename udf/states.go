@@ -180,33 +180,24 @@ func (i *Instance) Finish(ctx context.Context, c *Call, s *States) (*vector.Vect
 	i.open(ctx, &Call{Rows: groups, Now: c.Now, Seed: c.Seed})
 	x := &i.x
 	x.begin(abi.PartFinish, i.layout(abi.PartFinish, 0))
-	var b *vector.ColumnBuilder
-	for from := 0; from < groups || from == 0; {
+	out := pieces{pool: c.Pool, rows: groups, inPlace: x.layout.inPlace}
+	for from := 0; ; {
 		n, err := i.groupPiece(s, from, groups)
-		var v *vector.Vector
 		if err == nil {
 			_, err = i.call()
 		}
 		if err == nil {
-			v, err = i.value(c.Pool, n)
+			err = i.take(&out, from, n)
 		}
 		if err != nil {
-			if b != nil {
-				b.Finish().Release()
-			}
+			out.drop()
 			return nil, shifted(err, from, nil)
 		}
-		if n == groups {
-			return v, nil
+		if from += n; from >= groups {
+			return out.finish(), nil
 		}
-		if b == nil {
-			b = vector.NewColumnBuilder(c.Pool, v.Kind())
-		}
-		appendAll(b, v)
-		from += n
 		i.seed = pieceSeed(i.seed)
 	}
-	return b.Finish(), nil
 }
 
 // groupPiece is piece for finish and emit, whose rows are the groups.

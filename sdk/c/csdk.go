@@ -47,12 +47,14 @@ func Command(include, out string, sources ...string) []string {
 	cmd := []string{
 		"clang", "--target=wasm32-wasi", "-mexec-model=reactor", // a library: _initialize instead of main
 		"-O3", "-msimd128", "-mbulk-memory", "-msign-ext", "-mnontrapping-fptoint", // what the sandbox runs
-		// Addresses as a base and a constant, several to a base: the sandbox checks bounds once for
+		// Addresses as a base and a constant, many to a base: the sandbox checks bounds once for
 		// all of them. Without these each load has a check, and loops over numbers take three times as long.
-		// A round of a loop takes up to eight vectors, as many as registers hold: clang knows of none
-		// in WebAssembly, and with 24 spills the least.
-		"-mllvm", "-disable-lsr", "-mllvm", "-force-target-max-vector-interleave=8",
-		"-mllvm", "-force-target-num-vector-regs=24", "-mllvm", "-small-loop-cost=1000",
+		// A round of a loop takes up to 32 vectors, and what is left over two numbers at a time.
+		"-mllvm", "-disable-lsr", "-mllvm", "-force-target-max-vector-interleave=32", "-mllvm", "-small-loop-cost=1000",
+		"-mllvm", "-epilogue-vectorization-minimum-VF=2", "-mllvm", "-epilogue-vectorization-force-VF=2",
+		// clang loads all that a round needs before it computes anything. A schedule of the least
+		// registers uses each value where it is loaded instead, so that it does not matter how few there are.
+		"-mllvm", "-force-target-num-vector-regs=200", "-mllvm", "-enable-misched", "-mllvm", "-misched=ilpmin",
 		"-std=c11", "-Wall", "-Wextra",
 		"-Wl,--stack-first", // a stack that overflows traps and overwrites nothing
 		"-Wl,--strip-debug", // names stay, for stack traces

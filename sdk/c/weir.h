@@ -12,8 +12,9 @@
  *     }
  *     WEIR_MODULE("demo", "1.0.0")
  *
- * A function is called once per batch. In its body `call` is the weir_call and
- * `rows` the number of input rows. README.md explains the rest by examples.
+ * A function is called once per batch, or for a few parts of it. In its body `call`
+ * is the weir_call and `rows` the number of input rows. README.md explains the rest by
+ * examples.
  */
 #ifndef WEIR_H
 #define WEIR_H
