@@ -205,7 +205,17 @@ func (g *timeGrammar) seconds(n int) string { return fmt.Sprintf("INTERVAL '%d' 
 
 // window puts a stream in windows, which are columns of it then.
 func (g *timeGrammar) window(s stream) stream {
-	return g.windowLike(s, g.pick("TUMBLE", "TUMBLE", "HOP", "HOP", "CUMULATE", "SESSION"), 1+g.r.IntN(5), 1+g.r.IntN(3))
+	kind := g.pick("TUMBLE", "TUMBLE", "HOP", "HOP", "CUMULATE", "SESSION")
+	return g.windowLike(s, kind, 1+g.r.IntN(5), g.steps(kind))
+}
+
+// steps is how many steps a window of HOP or CUMULATE is long: of HOP sometimes as many as
+// are merged beforehand.
+func (g *timeGrammar) steps(kind string) int {
+	if kind == "HOP" && g.chance(6) {
+		return 8 + g.r.IntN(40)
+	}
+	return 1 + g.r.IntN(3)
 }
 
 func (g *timeGrammar) windowLike(s stream, kind string, size, steps int) stream {
@@ -480,7 +490,8 @@ func (g *timeGrammar) first(depth int) *query {
 // windowJoin draws a join of rows in equal windows.
 func (g *timeGrammar) windowJoin(depth int) *query {
 	q := &query{}
-	kind, size, steps := g.pick("TUMBLE", "TUMBLE", "HOP", "CUMULATE"), 1+g.r.IntN(5), 1+g.r.IntN(3)
+	kind, size := g.pick("TUMBLE", "TUMBLE", "HOP", "CUMULATE"), 1+g.r.IntN(5)
+	steps := g.steps(kind)
 	left := g.windowLike(g.stream(depth), kind, size, steps)
 	right := g.stream(depth)
 	if !left.typ(left.time).Optional().Equal(right.typ(right.time).Optional()) {

@@ -16,9 +16,8 @@ type distinct struct {
 	updating bool
 	feeds    []*feed // by column of the table
 	table    *state.Values
-	windows  *state.Slices   // tables by window; table is that of one
-	slices   []*state.Slices // of HOP whose windows share what they count: by slice, and by block
-	later    bool            // feeds get the values when the window is over
+	byPart   partTables // of windows; table is that of one part
+	later    bool       // feeds get the values when the window is over
 	enc      *rowkey.Encoder
 	layout   rowkey.Layout
 	cols     []int

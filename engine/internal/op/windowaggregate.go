@@ -47,10 +47,11 @@ type WindowAggregate struct {
 	keys   []int         // their columns
 	enc    *rowkey.Encoder
 
-	shared  bool
-	windows *state.Slices   // by the end of a window
-	slices  []*state.Slices // of HOP that is shared: by the end of a slice, and of a block of each level
-	fired   firedEnd        // of HOP that is shared
+	shared     bool
+	partTables            // of the groups
+	fired      firedEnd   // of HOP that is shared
+	shards     groupValue // of which there were so many when slices were merged
+	moved      bool       // there are other shards now, which the state does not say yet
 
 	parts windowParts
 	// holds says that accumulators look at all groups of an epoch; only is the key of the
@@ -121,13 +122,7 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 		w.only = w.enc.Encode(none, nil)
 		none.Release()
 	}
-	w.windows = rt.State.Slices("windows", w.layout, w.plan.columns)
-	if w.hops() {
-		w.slices = w.slices[:0]
-		for level := range 1 + blockLevels(w.spec.Window.Assigner) {
-			w.slices = append(w.slices, rt.State.Slices(sliceTable(level), w.layout, w.plan.columns))
-		}
-	}
+	w.open(rt.State, "windows", "", w.layout, w.plan.columns, w.hopped())
 	w.openDistincts(rt.State)
 	for i, m := range w.plan.multisets {
 		m.open(rt.State, "values"+strconv.Itoa(i), w.plan.keys)
@@ -135,15 +130,26 @@ func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	for i, l := range w.plan.logs {
 		l.open(rt.State, "arrivals"+strconv.Itoa(i))
 	}
-	if w.hops() {
-		return w.fired.open(rt)
+	if !w.hops() {
+		return nil
 	}
-	return nil
+	if err := w.fired.open(rt); err != nil {
+		return err
+	}
+	return w.openMerged()
 }
 
 // hops reports whether windows are merged of slices.
 func (w *WindowAggregate) hops() bool {
 	return w.shared && w.spec.Window.Assigner.Kind == window.Hop
+}
+
+// hopped is the assigner of windows that are merged of slices, or nil.
+func (w *WindowAggregate) hopped() *window.Assigner {
+	if !w.hops() {
+		return nil
+	}
+	return &w.spec.Window.Assigner
 }
 
 // Process folds b into the accumulators.
@@ -173,20 +179,12 @@ func (w *WindowAggregate) fold(b *vector.Batch, part windowPart) error {
 		b = b.Take(w.in.rt.Pool, part.rows)
 		defer b.Release()
 	}
-	if part.slice {
-		if err := w.foldIntoBlocks(b, part.at); err != nil {
+	if part.kind == slicePart {
+		if err := w.foldIntoMerged(b, part.at); err != nil {
 			return err
 		}
 	}
 	return w.foldInto(b, part.partKey)
-}
-
-// kept is the table that has the groups of a part.
-func (w *WindowAggregate) kept(part partKey) *state.Slices {
-	if part.slice {
-		return w.slices[part.level]
-	}
-	return w.windows
 }
 
 // foldInto adds b to the groups of a part.
@@ -312,6 +310,9 @@ func (w *WindowAggregate) Flush(out exec.Output) error {
 	if err := w.settle(); err != nil {
 		return err
 	}
+	if err := w.flushMerged(); err != nil {
+		return err
+	}
 	return w.fired.flush()
 }
 
@@ -347,9 +348,12 @@ func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
 			return nil
 		}
 		if w.hops() {
-			if err := w.assemble(end); err != nil {
+			start := w.in.Assigner.OfEnd(end).Start
+			if err := w.compose(partKey{at: end}, start); err != nil {
 				return err
 			}
+			w.dropCores(start)
+			w.fired.advance(end)
 		}
 		if err := w.emit(end, out); err != nil {
 			return err
@@ -368,7 +372,8 @@ func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
 		a, at := w.in.Assigner, w.slices[0].Times()[0]
 		from := at - a.Slice()
 		s, ok := a.First(from)
-		for ok && s.End <= w.fired.end {
+		if ok && s.End <= w.fired.end {
+			s = a.OfEnd(window.Floor(w.fired.end, a.Step, s.End))
 			s, ok = a.Next(s, from)
 		}
 		if ok {
@@ -380,31 +385,35 @@ func (w *WindowAggregate) next(to exec.Watermark) (int64, bool) {
 	return end, end < math.MaxInt64 && w.in.over(end, to)
 }
 
-// assemble merges the slices of a window of HOP.
-func (w *WindowAggregate) assemble(end int64) error {
-	into, err := w.windows.Slice(end, true)
-	if err != nil {
-		return err
-	}
-	s := w.in.Assigner.OfEnd(end)
-	err = w.cover(s.Start, s.End, len(w.slices)-1, func(part partKey) error {
-		return w.merge(into, part, partKey{at: end})
-	})
-	w.fired.advance(end)
-	return err
+// merged is a part that others are merged into.
+type merged struct {
+	partKey
+	groups *state.Values
+	fresh  bool // it had no groups before
 }
 
-// merge adds the groups of a part to those of another, which are in into.
-func (w *WindowAggregate) merge(into *state.Values, part, of partKey) error {
-	if err := w.mergeValues(part, of); err != nil {
+// into makes a part ready to be merged into.
+func (w *WindowAggregate) into(part partKey) (merged, error) {
+	groups, err := w.kept(part).Slice(part.at, true)
+	if err != nil {
+		return merged{}, err
+	}
+	return merged{part, groups, groups.Len() == 0}, nil
+}
+
+// merge adds the groups of a part to those of another.
+func (w *WindowAggregate) merge(part partKey, to merged) error {
+	if err := w.mergeValues(part, to.partKey); err != nil {
 		return err
 	}
+	into := to.groups
 	p := w.in.rt.Pool
 	from, all, err := w.kept(part).All(part.at, w.all[:0])
 	if err != nil {
 		return err
 	}
 	w.all = all
+	into.Reserve(len(all))
 	cols := make([]int, len(w.layout.Kinds))
 	for i := range cols {
 		cols[i] = i
@@ -421,7 +430,9 @@ func (w *WindowAggregate) merge(into *state.Values, part, of partKey) error {
 		if err != nil {
 			return err
 		}
-		w.touch(into, w.dst)
+		if !to.fresh || w.holds { // those that are new are known to change
+			w.touch(into, w.dst)
+		}
 		mergeCounts(into, w.dst, from, chunk, colRows)
 		err = w.plan.eachPlain(func(a accumulator) error {
 			if err := a.(merger).merge(into, w.dst, from, chunk); err != nil {
@@ -466,11 +477,11 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 		}
 	}
 	if a := w.in.Assigner; w.shared && a.Kind == window.Cumulate && window.Floor(end, a.Size, a.Offset) != end {
-		into, err := w.windows.Slice(end+a.Step, true)
+		next, err := w.into(partKey{at: end + a.Step})
 		if err != nil {
 			return err
 		}
-		return w.merge(into, partKey{at: end}, partKey{at: end + a.Step})
+		return w.merge(partKey{at: end}, next)
 	}
 	return nil
 }

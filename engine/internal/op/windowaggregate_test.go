@@ -127,8 +127,9 @@ func TestWindowAggregate(t *testing.T) {
 		{Kind: window.Hop, Size: 10, Step: 5},
 		{Kind: window.Hop, Size: 12, Step: 4, Offset: -1},
 		{Kind: window.Hop, Size: 10, Step: 4},
-		{Kind: window.Hop, Size: 32, Step: 2, Offset: 1}, // with blocks of slices
-		{Kind: window.Hop, Size: 140, Step: 1},           // and of blocks
+		{Kind: window.Hop, Size: 32, Step: 2, Offset: 1}, // with blocks of slices, and cores
+		{Kind: window.Hop, Size: 50, Step: 4},            // and steps of two slices
+		{Kind: window.Hop, Size: 140, Step: 1},           // and of blocks, and of cores
 		{Kind: window.Cumulate, Size: 15, Step: 5},
 	} {
 		for _, distinct := range []bool{false, true} {

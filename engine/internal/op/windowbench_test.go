@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/weirdb/weir/bench/threadtime"
 	"github.com/weirdb/weir/engine/internal/exec"
 	"github.com/weirdb/weir/engine/internal/expr"
 	"github.com/weirdb/weir/engine/internal/op"
@@ -188,31 +192,53 @@ func BenchmarkWindowMax(b *testing.B) {
 }
 
 // BenchmarkWindowSlide is COUNT(*) in windows of a minute and of a day, which move on by
-// ten seconds: a row costs the same in both, though it is in 6 windows, or in 8640.
+// ten seconds, in turns: a row costs the same in both, though it is in 6 windows, or in 8640.
 func BenchmarkWindowSlide(b *testing.B) {
-	for _, size := range []int64{60_000, 24 * 60 * 60_000} {
-		b.Run(window.Length(size), func(b *testing.B) {
-			o, err := op.NewWindowAggregate(windowSpec(window.Assigner{Kind: window.Hop, Size: size, Step: 10_000}, []int{0}, aggregate("COUNT", false, nil)))
-			d := newDriver(b, o, err)
-			in := newTimedBatches(d.pool, 1000)
-			d.quiet = true
-			for range size / 10_000 { // a slice with every key for each step of a window
-				if err := d.process(0, in.next()); err != nil {
-					b.Fatal(err)
-				}
-				in.rows += 10*rowsPerSecond - vector.Target
-				if err := d.advance(exec.Watermark(in.now() - 100)); err != nil {
-					b.Fatal(err)
-				}
-				if err := d.flush(); err != nil {
-					b.Fatal(err)
-				}
-				d.sizes = d.sizes[:0]
+	const step = 10_000
+	var drivers []*driver
+	var inputs []*timedBatches
+	sizes := []int64{60_000, 24 * 60 * 60_000}
+	for _, size := range sizes {
+		o, err := op.NewWindowAggregate(windowSpec(window.Assigner{Kind: window.Hop, Size: size, Step: step}, []int{0}, aggregate("COUNT", false, nil)))
+		d := newDriver(b, o, err)
+		in := newTimedBatches(d.pool, 1000)
+		d.quiet = true
+		for range size / step { // a slice with every key for each step of a window
+			if err := d.process(0, in.next()); err != nil {
+				b.Fatal(err)
 			}
-			b.ResetTimer()
-			runTimed(b, d, in, b.N)
-		})
+			in.rows += step/1000*rowsPerSecond - vector.Target
+			if err := d.advance(exec.Watermark(in.now() - 100)); err != nil {
+				b.Fatal(err)
+			}
+			if err := d.flush(); err != nil {
+				b.Fatal(err)
+			}
+			d.sizes = d.sizes[:0]
+		}
+		drivers, inputs = append(drivers, d), append(inputs, in)
 	}
+	costs := make([][]float64, len(sizes))
+	var ratios []float64
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	const rows = step / 1000 * rowsPerSecond
+	b.ResetTimer()
+	for done := 0; done < b.N; done += rows {
+		for i, d := range drivers {
+			from := threadtime.Now()
+			runTimed(b, d, inputs[i], rows)
+			costs[i] = append(costs[i], float64(threadtime.Now()-from)/rows)
+		}
+		ratios = append(ratios, costs[1][len(costs[1])-1]/costs[0][len(costs[0])-1])
+	}
+	b.ReportMetric(0, "ns/op")
+	for i, size := range sizes {
+		slices.Sort(costs[i])
+		b.ReportMetric(costs[i][len(costs[i])/2], "ns/row:"+strings.ReplaceAll(window.Length(size), " ", ""))
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "times")
 }
 
 // BenchmarkSession is SESSION by a BIGINT: a key has a row or two in a session, or hundreds.

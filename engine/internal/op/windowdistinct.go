@@ -18,25 +18,14 @@ func (w *WindowAggregate) openDistincts(s *state.Store) {
 	w.valued = rowkey.NewEncoder(w.layout)
 	for i, d := range w.plan.distincts {
 		d.later = w.shared
-		d.windows = s.Slices("distinct"+strconv.Itoa(i), d.layout, d.columns())
-		d.slices = d.slices[:0]
-		for level := range w.slices {
-			d.slices = append(d.slices, s.Slices("distinct"+strconv.Itoa(i)+" "+sliceTable(level), d.layout, d.columns()))
-		}
+		name := "distinct" + strconv.Itoa(i)
+		d.byPart.open(s, name, name+" ", d.layout, d.columns(), w.hopped())
 	}
-}
-
-// kept are the tables that have the values of a part.
-func (d *distinct) kept(part partKey) *state.Slices {
-	if part.slice {
-		return d.slices[part.level]
-	}
-	return d.windows
 }
 
 // at turns to the values of a part, without create to none if there are none.
 func (d *distinct) at(part partKey, create bool) (err error) {
-	d.table, err = d.kept(part).Slice(part.at, create)
+	d.table, err = d.byPart.kept(part).Slice(part.at, create)
 	return err
 }
 
@@ -44,14 +33,14 @@ func (d *distinct) at(part partKey, create bool) (err error) {
 func (w *WindowAggregate) drop(part partKey) {
 	w.kept(part).Drop(part.at)
 	for _, d := range w.plan.distincts {
-		d.kept(part).Drop(part.at)
+		d.byPart.kept(part).Drop(part.at)
 	}
 }
 
 // mergeValues adds the different values of a part to those of another.
 func (w *WindowAggregate) mergeValues(part, into partKey) error {
 	for _, d := range w.plan.distincts {
-		from, all, err := d.kept(part).All(part.at, w.values[:0]) // without any from is nil
+		from, all, err := d.byPart.kept(part).All(part.at, w.values[:0]) // without any from is nil
 		if err != nil {
 			return err
 		}
@@ -95,7 +84,7 @@ func (d *distinct) merge(p *vector.Pool, from *state.Values, src []state.Slot) e
 // countValues gives the accumulators of a window that is over its different values.
 func (w *WindowAggregate) countValues(end int64, groups *state.Values) error {
 	for _, d := range w.plan.distincts {
-		from, all, err := d.windows.All(end, w.values[:0])
+		from, all, err := d.byPart.windows.All(end, w.values[:0])
 		if err != nil {
 			return err
 		}

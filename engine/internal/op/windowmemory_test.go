@@ -10,9 +10,9 @@ import (
 )
 
 // A HOP keeps each key once for each slice that an open window still needs, however many
-// windows a row is in, once for each eight slices of long windows, and what is being
-// emitted beside: with a million keys too, of which
-// a slice has three quarters.
+// windows a row is in, once for each eight slices of long windows, a few times in their
+// cores, and what is being emitted beside: with a million keys too, of which a slice has
+// three quarters.
 func TestHopKeepsOpenSlices(t *testing.T) {
 	for _, c := range []struct{ keys, step, windows, seconds int64 }{
 		{1000, 1000, 5, 20},
@@ -33,8 +33,12 @@ func TestHopKeepsOpenSlices(t *testing.T) {
 				runTimed(t, d, in, rowsPerSecond)
 				entries, bytes = max(entries, d.store.Keys()), max(bytes, d.store.Bytes())
 			}
+			cores := int64(0)
+			for n := c.windows / 2; n >= 4; n /= 4 {
+				cores++
+			}
 			open := min(c.windows, c.seconds*1000/c.step)
-			if bound := (open+open/7+1)*c.keys + 256; entries > bound || entries < open*c.keys/2 {
+			if bound := (open+open/7+1+cores)*c.keys + 512; entries > bound || entries < open*c.keys/2 {
 				t.Errorf("up to %d entries, want up to %d", entries, bound)
 			}
 			t.Logf("up to %d entries, %d MiB, %d bytes each", entries, bytes>>20, bytes/entries)

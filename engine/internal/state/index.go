@@ -74,6 +74,19 @@ func (x *index) insert(hash, key uint64, mask uint32, slot int32) {
 	x.n++
 }
 
+// reserve makes room for so many entries at once, or for a full segment, of an index that
+// has none.
+func (x *index) reserve(n int) {
+	s := x.dir[0]
+	size := len(s.entries)
+	for size < fullSegment && size/4*3 <= n {
+		size *= 2
+	}
+	if x.n == 0 && size > len(s.entries) {
+		s.entries = make([]entry, size)
+	}
+}
+
 func (s *segment) place(hash uint64, e entry) {
 	last := uint64(len(s.entries) - 1)
 	j := hash & last

@@ -118,6 +118,15 @@ func (v *Values) Keys(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
 	return v.keyColumns(p, slots)
 }
 
+// Reserve makes room for so many entries in a table that has none, which then need not
+// grow while they come.
+func (v *Values) Reserve(n int) {
+	if v.count == 0 {
+		v.room(n)
+		v.index.reserve(n)
+	}
+}
+
 // Len is the number of entries, in memory or not.
 func (v *Values) Len() int { return int(v.count) }
 
