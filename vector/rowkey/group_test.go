@@ -2,6 +2,7 @@ package rowkey
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/weirdb/weir/vector"
@@ -60,6 +61,12 @@ func TestGroupOfSomeColumns(t *testing.T) {
 			keys := NewEncoder(l).Encode(b, c.cols)
 			want := NewEncoder(of).Hash(b, exchanged)
 			words, nulls, packed := keys.Packed()
+			if packed {
+				again := NewEncoder(l).Packed(words, nulls)
+				if !slices.Equal(again.Hash(), keys.Hash()) || again.AnyNull() != keys.AnyNull() || again.Len() != keys.Len() {
+					t.Fatalf("%v by %v: made of packed words the keys are others", c.cols, c.group)
+				}
+			}
 			seen := map[string]uint64{}
 			for i, h := range keys.Hash() {
 				if KeyGroup(h, Groups) != KeyGroup(want[i], Groups) {

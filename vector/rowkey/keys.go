@@ -120,6 +120,35 @@ func (e *Encoder) Encode(b *vector.Batch, cols []int) *Keys {
 	return &e.keys
 }
 
+// Packed are the keys of a packed layout that have these words, and masks of the columns that
+// are NULL (nil: none are), as Keys.Packed has them.
+func (e *Encoder) Packed(words []uint64, nulls []uint8) *Keys {
+	k := &e.keys
+	if !k.packed {
+		panic("rowkey: the layout is not packed")
+	}
+	k.n, k.anyNil, k.encoded, k.nulls = len(words), false, false, nil
+	k.hash, k.words = resize(k.hash, k.n), append(k.words[:0], words...)
+	for _, m := range nulls {
+		k.anyNil = k.anyNil || m != 0
+	}
+	if k.anyNil {
+		k.nulls = nulls
+	}
+	if e.group == nil {
+		hashWords(k.hash, k.words, k.nulls)
+		return k
+	}
+	for i, w := range words {
+		var m uint8
+		if k.nulls != nil {
+			m = nulls[i]
+		}
+		k.hash[i] = e.layout.HashPacked(w, m)
+	}
+	return k
+}
+
 // Hash computes only the hashes, as Keys.Hash has them: for an exchange. They are
 // borrowed until the next call.
 func (e *Encoder) Hash(b *vector.Batch, cols []int) []uint64 {

@@ -283,6 +283,14 @@ func checkRows(t *testing.T, l Layout, rows [][]value) {
 		return nulls[i]
 	}
 	hash := slices.Clone(k.Hash())
+	if packed {
+		again := NewEncoder(l).Packed(words, nulls)
+		for i := range rows {
+			if again.Hash()[i] != hash[i] || again.HasNull(i) != k.HasNull(i) || !bytes.Equal(again.Bytes(i), k.Bytes(i)) {
+				t.Fatalf("%v: made of its packed word key %v is another", l, rows[i])
+			}
+		}
+	}
 	for i := range rows {
 		if got, want := k.HasNull(i), slices.Contains(rows[i], nil); got != want {
 			t.Fatalf("%v: HasNull(%v) = %v", l, rows[i], got)

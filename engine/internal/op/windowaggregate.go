@@ -414,20 +414,13 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 	}
 	w.all = all
 	into.Reserve(len(all))
-	cols := make([]int, len(w.layout.Kinds))
-	for i := range cols {
-		cols[i] = i
-	}
 	for chunk := range slices.Chunk(all, vector.Target) {
-		keys, err := from.Keys(p, chunk)
+		keys, err := from.Encode(p, chunk, w.enc)
 		if err != nil {
 			return err
 		}
-		b := vector.NewBatch(len(chunk), keys, nil)
 		w.dst = resize(w.dst, len(chunk))
-		err = into.Resolve(w.enc.Encode(b, cols), true, w.dst)
-		b.Release()
-		if err != nil {
+		if err := into.Resolve(keys, true, w.dst); err != nil {
 			return err
 		}
 		if !to.fresh || w.holds { // those that are new are known to change

@@ -61,14 +61,12 @@ func (w *WindowAggregate) mergeValues(part, into partKey) error {
 
 // merge adds values of another table to that which d is turned to.
 func (d *distinct) merge(p *vector.Pool, from *state.Values, src []state.Slot) error {
-	keys, err := from.Keys(p, src)
+	keys, err := from.Encode(p, src, d.enc)
 	if err != nil {
 		return err
 	}
-	b := vector.NewBatch(len(src), keys, nil)
-	defer b.Release()
 	d.slots = resize(d.slots, len(src))
-	if err := d.table.Resolve(d.enc.Encode(b, d.cols), true, d.slots); err != nil {
+	if err := d.table.Resolve(keys, true, d.slots); err != nil {
 		return err
 	}
 	d.table.Dirty(d.slots)

@@ -520,20 +520,45 @@ func (t *keyTable) fail(err error) { t.err = err }
 
 func (t *keyTable) isHeld(s Slot) bool { return t.ordinal[s] > t.base }
 
+// keyWords are the packed keys of the given entries.
+func (t *keyTable) keyWords(slots []Slot) (words []uint64, masks []uint8) {
+	words = make([]uint64, len(slots))
+	for i, s := range slots {
+		words[i] = t.words[s]
+	}
+	if t.masks != nil {
+		masks = make([]uint8, len(slots))
+		for i, s := range slots {
+			masks[i] = t.masks[s]
+		}
+	}
+	return words, masks
+}
+
+// encode are the keys of the given entries.
+func (t *keyTable) encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*rowkey.Keys, error) {
+	if t.packed {
+		t.check(slots)
+		return enc.Packed(t.keyWords(slots)), nil
+	}
+	keys, err := t.keyColumns(p, slots)
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]int, len(keys))
+	for i := range cols {
+		cols[i] = i
+	}
+	b := vector.NewBatch(len(slots), keys, nil)
+	defer b.Release()
+	return enc.Encode(b, cols), nil
+}
+
 // keyColumns are the key columns of the given entries.
 func (t *keyTable) keyColumns(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
 	t.check(slots)
 	if t.packed {
-		words, masks := make([]uint64, len(slots)), []uint8(nil)
-		for i, s := range slots {
-			words[i] = t.words[s]
-		}
-		if t.masks != nil {
-			masks = make([]uint8, len(slots))
-			for i, s := range slots {
-				masks[i] = t.masks[s]
-			}
-		}
+		words, masks := t.keyWords(slots)
 		return t.layout.Unpack(p, words, masks), nil
 	}
 	d := newKeyDecoder(p, t.layout)

@@ -118,6 +118,12 @@ func (v *Values) Keys(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
 	return v.keyColumns(p, slots)
 }
 
+// Encode encodes the keys of these entries, as Keys gathers them, for another table of the
+// same layout. They are valid until enc is used again.
+func (v *Values) Encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*rowkey.Keys, error) {
+	return v.encode(p, slots, enc)
+}
+
 // Reserve makes room for so many entries in a table that has none, which then need not
 // grow while they come.
 func (v *Values) Reserve(n int) {
