@@ -218,6 +218,7 @@ func BenchmarkWindowSlide(b *testing.B) {
 		}
 		drivers, inputs = append(drivers, d), append(inputs, in)
 	}
+	runtime.GC() // memory is used again from here on, as it is in the long run
 	costs := make([][]float64, len(sizes))
 	var ratios []float64
 	runtime.LockOSThread()

@@ -17,8 +17,8 @@ func (s *Store) Copy(epoch uint64) (*Part, error) {
 		return nil, nil
 	}
 	p := newPart(s.operator, s.opt.From, s.opt.To)
-	for _, n := range s.names {
-		if err := s.tables[n].copyTo(p); err != nil {
+	for _, t := range s.tables {
+		if err := t.copyTo(p); err != nil {
 			return nil, err
 		}
 	}

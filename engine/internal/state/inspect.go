@@ -107,8 +107,8 @@ func (d *DB) Operators() []OperatorInfo {
 // Tables lists the tables that were made, in the order of their names.
 func (s *Store) Tables() []TableInfo {
 	var out []TableInfo
-	for _, name := range s.names {
-		t := s.tables[name]
+	for i, name := range s.names {
+		t := s.tables[i]
 		out = append(out, TableInfo{Name: name, Description: t.describe(), Keys: t.entries()})
 	}
 	slices.SortFunc(out, func(a, b TableInfo) int { return cmp.Compare(a.Name, b.Name) })

@@ -25,6 +25,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/weirdb/weir/engine/errs"
 	"github.com/weirdb/weir/vector"
@@ -66,8 +67,8 @@ func (o Options) sparseFrom() int {
 // Store is the keyed state of one operator in one shard.
 type Store struct {
 	opt    Options
-	names  []string // of tables, in the order of their making
-	tables map[string]table
+	tables []table  // in the order of their making
+	names  []string // theirs
 
 	operator *operator // in opt.DB
 	copied   uint64    // the epoch of the last copy, if it is not known to be committed
@@ -98,7 +99,7 @@ func NewStore(opt Options) *Store {
 		opt.Tier = memoryTier{}
 	}
 	opt.To = cmp.Or(opt.To, keyGroups)
-	s := &Store{opt: opt, tables: map[string]table{}}
+	s := &Store{opt: opt}
 	if opt.DB != nil {
 		s.operator = opt.DB.operator(opt.Operator, opt.Name)
 	}
@@ -146,11 +147,11 @@ func (s *Store) evictor() *evictor {
 }
 
 func (s *Store) register(name string, t table) {
-	if s.tables[name] != nil {
+	if slices.Contains(s.names, name) {
 		panic(fmt.Sprintf("state: two tables are called %q", name))
 	}
 	s.names = append(s.names, name)
-	s.tables[name] = t
+	s.tables = append(s.tables, t)
 	if s.opt.DB != nil {
 		stored, err := s.opt.DB.table(s.operator, name, t.class(), t.describe())
 		if err == nil {
@@ -166,8 +167,8 @@ func (s *Store) register(name string, t table) {
 // calls it, never the operator. With EvictAll it returns what the operator did
 // wrong; the other errors are those of writing state out.
 func (s *Store) EndCall() error {
-	for _, n := range s.names {
-		if err := s.tables[n].endCall(); err != nil {
+	for _, t := range s.tables {
+		if err := t.endCall(); err != nil {
 			return err
 		}
 	}
@@ -177,22 +178,22 @@ func (s *Store) EndCall() error {
 // EndEpoch says that Flush has ended: pins and holds are gone. The task calls it,
 // instead of EndCall.
 func (s *Store) EndEpoch() error {
-	for _, n := range s.names {
-		if err := s.tables[n].endEpoch(); err != nil {
+	for _, t := range s.tables {
+		if err := t.endEpoch(); err != nil {
 			return err
 		}
 	}
 	if s.copied != 0 && s.opt.DB.committed.Load() >= s.copied {
 		s.copied = 0
-		for _, n := range s.names {
-			s.tables[n].settled()
+		for _, t := range s.tables {
+			t.settled()
 		}
 	}
 	if s.opt.DB != nil && s.opt.Memory > 0 {
 		s.makeRoom()
 	}
-	for _, n := range s.names {
-		s.tables[n].repack()
+	for _, t := range s.tables {
+		t.repack()
 	}
 	return nil
 }
