@@ -16,8 +16,9 @@ func SetClock(i *Instance, clock func() time.Duration) { i.fuel.clock = clock }
 func CountNothing(h *Host) { h.rewrite = meter.Bare }
 
 // Take lays a result of so many rows out in a memory, lets change do anything to it as a
-// guest could, and takes the result. Counts are the rows whose values matter.
-func Take(typ sqltype.Type, rows int, counts vector.Bitmap, size int, change func(mem []byte), p *vector.Pool) (*vector.Vector, error) {
+// guest could, and takes the result: where calls write in place, as that of the last call of
+// a batch, which begins at row from. Counts are the rows whose values matter.
+func Take(typ sqltype.Type, from, rows int, counts vector.Bitmap, size int, change func(mem []byte), p *vector.Pool) (*vector.Vector, error) {
 	const base = 1024
 	mem := view[byte](int64Bytes(make([]int64, size/8)), size)
 	var x exchange
@@ -28,6 +29,23 @@ func Take(typ sqltype.Type, rows int, counts vector.Bitmap, size int, change fun
 	}
 	x.lay(arena{mem: mem[base:], base: base}, 0, 0)
 	change(mem)
-	t := taker{mem: mem, base: base, pool: p, left: int64(len(mem))}
-	return t.column(&x.layout.out[0], rows, counts)
+	if !x.layout.inPlace {
+		from = 0
+	}
+	out := pieces{pool: p, rows: from + rows, inPlace: x.layout.inPlace}
+	t := taker{mem: mem, base: base, pool: p, from: from, left: int64(len(mem))}
+	if err := out.add(&t, &x.layout.out[0], rows, counts); err != nil {
+		out.drop()
+		return nil, err
+	}
+	v := out.finish()
+	if from == 0 {
+		return v, nil
+	}
+	defer v.Release()
+	var last []int32
+	for r := range rows {
+		last = append(last, int32(from+r))
+	}
+	return v.Take(p, last), nil
 }
