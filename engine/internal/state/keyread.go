@@ -1,0 +1,87 @@
+package state
+
+import (
+	"github.com/weirdb/weir/vector"
+	"github.com/weirdb/weir/vector/rowkey"
+)
+
+// keyWords are the packed keys of the given entries.
+func (t *keyTable) keyWords(slots []Slot) (words []uint64, masks []uint8) {
+	words = make([]uint64, len(slots))
+	for i, s := range slots {
+		words[i] = t.words[s]
+	}
+	if t.masks != nil {
+		masks = make([]uint8, len(slots))
+		for i, s := range slots {
+			masks[i] = t.masks[s]
+		}
+	}
+	return words, masks
+}
+
+// encode are the keys of the given entries.
+func (t *keyTable) encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*rowkey.Keys, error) {
+	if t.packed {
+		t.check(slots)
+		return enc.Packed(t.keyWords(slots)), nil
+	}
+	keys, err := t.keyColumns(p, slots)
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]int, len(keys))
+	for i := range cols {
+		cols[i] = i
+	}
+	b := vector.NewBatch(len(slots), keys, nil)
+	defer b.Release()
+	return enc.Encode(b, cols), nil
+}
+
+// keyColumns are the key columns of the given entries.
+func (t *keyTable) keyColumns(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
+	t.check(slots)
+	if t.packed {
+		words, masks := t.keyWords(slots)
+		return t.layout.Unpack(p, words, masks), nil
+	}
+	d := newKeyDecoder(p, t.layout)
+	for _, s := range slots {
+		if err := d.add(t.keys.get(t.refs[s])); err != nil {
+			d.discard()
+			return nil, err
+		}
+	}
+	return d.finish(), nil
+}
+
+// keyDecoder turns canonical keys back into columns.
+type keyDecoder struct {
+	layout rowkey.Layout
+	cols   []*vector.ColumnBuilder
+}
+
+func newKeyDecoder(p *vector.Pool, l rowkey.Layout) *keyDecoder {
+	d := &keyDecoder{layout: l}
+	for _, k := range l.Kinds {
+		d.cols = append(d.cols, vector.NewColumnBuilder(p, k))
+	}
+	return d
+}
+
+func (d *keyDecoder) add(key []byte) error { return rowkey.Decode(d.layout, key, d.cols) }
+
+func (d *keyDecoder) finish() []*vector.Vector {
+	out := make([]*vector.Vector, len(d.cols))
+	for i, c := range d.cols {
+		out[i] = c.Finish()
+	}
+	return out
+}
+
+func (d *keyDecoder) discard() {
+	for _, c := range d.cols {
+		c.Finish().Release()
+	}
+}
