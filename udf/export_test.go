@@ -15,6 +15,9 @@ func SetClock(i *Instance, clock func() time.Duration) { i.fuel.clock = clock }
 // CountNothing makes the host load modules that are not metered.
 func CountNothing(h *Host) { h.rewrite = meter.Bare }
 
+// RowsOfPiece is how many of so many rows a call of a function of these types has.
+func RowsOfPiece(in, out []sqltype.Type, rows int) int { return newLayout(in, out).rowsOfPiece(rows) }
+
 // Take lays a result of so many rows out in a memory, lets change do anything to it as a
 // guest could, and takes the result: where calls write in place, as that of the last call of
 // a batch, which begins at row from. Counts are the rows whose values matter.

@@ -102,7 +102,7 @@ func newLayout(in, out []sqltype.Type) *layout {
 	l.inPlace = l.flat && len(l.out) == 1 && !l.out[0].limited
 	l.atOnce = abi.MaxRows
 	if l.inPlace {
-		l.atOnce = max(cached/(l.widthIn+widthOut)&^63, 64)
+		l.atOnce = min(max(cached/(l.widthIn+widthOut)&^63, 64), abi.MaxRows)
 	}
 	for _, cols := range [][]column{l.in, l.out} {
 		for k := range cols {

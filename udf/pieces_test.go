@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/weirdb/weir/abi"
+	"github.com/weirdb/weir/engine/sqltype"
 	"github.com/weirdb/weir/udf"
 	"github.com/weirdb/weir/vector"
 )
@@ -81,5 +83,24 @@ func TestFaultInPiece(t *testing.T) {
 	_, err := open(t, m, "divide").Call(context.Background(), &udf.Call{Args: []*vector.Vector{a, a}, Rows: rows, Pool: p})
 	if f := faultOf(t, err); f.Cause != udf.Refused || f.Row != bad {
 		t.Errorf("%v", err)
+	}
+}
+
+// A call has no more rows than one may, however narrow they are.
+func TestRowsOfPiece(t *testing.T) {
+	for _, text := range resultTypes() {
+		typ := mustType(t, text)
+		for args := range 9 {
+			in := make([]sqltype.Type, args)
+			for k := range in {
+				in[k] = typ
+			}
+			for _, rows := range []int{0, 1, 63, 64, 65, 8191, 8192, 65_536, 65_537, 131_072, 1_000_000} {
+				n := udf.RowsOfPiece(in, []sqltype.Type{typ}, rows)
+				if n > abi.MaxRows || n > rows || n < rows && n%64 != 0 || n == 0 && rows > 0 {
+					t.Errorf("%s, %d arguments: a call has %d of %d rows", text, args, n, rows)
+				}
+			}
+		}
 	}
 }
