@@ -213,6 +213,9 @@ func (g *timeGrammar) window(s stream) stream {
 // are merged beforehand.
 func (g *timeGrammar) steps(kind string) int {
 	if kind == "HOP" && g.chance(6) {
+		if g.chance(5) {
+			return 128 + g.r.IntN(40)
+		}
 		return 8 + g.r.IntN(40)
 	}
 	return 1 + g.r.IntN(3)

@@ -57,6 +57,7 @@ type WindowAggregate struct {
 	// holds says that accumulators look at all groups of an epoch; only is the key of the
 	// only group, if there is one.
 	holds   bool
+	copies  bool // accumulators that are merged into none may be copied
 	only    *rowkey.Keys
 	touched map[partKey]bool // whose distinct values changed in this epoch
 
@@ -102,6 +103,8 @@ func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
 	})
 	kind := spec.Window.Assigner.Kind
 	w.shared = !w.attached() && (kind == window.Hop || kind == window.Cumulate) && w.plan.mergeable()
+	// A window of CUMULATE that was emitted has been given what its different values come to.
+	w.copies = !w.holds && (kind == window.Hop || len(w.plan.distincts) == 0)
 	w.images = newImages(w.plan.columns)
 	w.touched = map[partKey]bool{}
 	w.parts = windowParts{in: &w.in, shared: w.shared, hops: w.hops(), fired: &w.fired, places: map[partKey]int{}}
@@ -347,18 +350,15 @@ func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
 		if !ok {
 			return nil
 		}
-		if w.hops() {
-			start := w.in.Assigner.OfEnd(end).Start
-			if err := w.compose(partKey{at: end}, start); err != nil {
-				return err
-			}
-			w.dropCores(start)
-			w.fired.advance(end)
-		}
-		if err := w.emit(end, out); err != nil {
+		part, err := w.complete(end)
+		if err != nil {
 			return err
 		}
-		w.drop(partKey{at: end})
+		if err := w.emit(part, end, out); err != nil {
+			return err
+		}
+		w.drop(part)
+		w.dropCores(end)
 	}
 }
 
@@ -413,7 +413,10 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 		return err
 	}
 	w.all = all
-	into.Reserve(len(all))
+	if to.fresh && w.copies && w.kept(to.partKey).Fill(into, from) {
+		return nil
+	}
+	into.Expect(len(all))
 	for chunk := range slices.Chunk(all, vector.Target) {
 		keys, err := from.Encode(p, chunk, w.enc)
 		if err != nil {
@@ -440,9 +443,10 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 	return nil
 }
 
-// emit emits the groups of a window, and merges them into the next window of CUMULATE.
-func (w *WindowAggregate) emit(end int64, out exec.Output) error {
-	groups, all, err := w.windows.All(end, w.all[:0])
+// emit emits the groups of a window, which a part has, and merges them into the next window
+// of CUMULATE.
+func (w *WindowAggregate) emit(part partKey, end int64, out exec.Output) error {
+	groups, all, err := w.kept(part).All(part.at, w.all[:0])
 	if err != nil {
 		return err
 	}
@@ -450,7 +454,7 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 		groups.Dirty(all)
 	}
 	if w.shared {
-		if err := w.countValues(end, groups); err != nil {
+		if err := w.countValues(part, groups); err != nil {
 			return err
 		}
 	}
@@ -474,7 +478,7 @@ func (w *WindowAggregate) emit(end int64, out exec.Output) error {
 		if err != nil {
 			return err
 		}
-		return w.merge(partKey{at: end}, next)
+		return w.merge(part, next)
 	}
 	return nil
 }

@@ -7,38 +7,34 @@ import (
 	"github.com/weirdb/weir/vector"
 )
 
-// A window of HOP that has many slices is not merged of these one by one.
+// A window of HOP that has many slices is not merged of these one by one. Blocks of eight
+// slices are merged once, blocks of these blocks too, and a stretch of time is made of the
+// largest that it has in it.
 //
-// Blocks of eight slices are merged once, blocks of these blocks too, and a stretch of time is
-// made of the largest that it has in it. A slice is kept as long as a window may begin
-// behind the one before, so blocks are kept beside, not in place of them.
-//
-// And of four windows one after the other nearly all is the same: that core of theirs is
-// merged once, of the core that four such groups have in common and what is beside it. A
-// window is a core and up to three slices on either side, so that what it costs when it is
-// over does not grow with its length.
+// A slice is kept as long as a window may begin behind the one before, so blocks are kept
+// beside, not in place of them. The block that the last windows end in grows with each of
+// them: it stands for the last slices of all.
 
-const (
-	blockSize = 8 // how many slices, or blocks of the level below, a block has
-	coreSize  = 4 // of how many windows, or groups of the level below, a core is
-)
+// blockSize is how many slices, or blocks of the level below, a block has.
+const blockSize = 8
 
-// blockLevels is how many levels of blocks the windows of HOP have, and coreLevels of cores.
-// The largest block is at most half a window, the largest group half of those that a row is in.
-func blockLevels(a window.Assigner) int { return levels(a.Size/a.Slice()/2, blockSize) }
-func coreLevels(a window.Assigner) int  { return levels(a.Size/a.Step/2, coreSize) }
+// blockLevels is how many levels of blocks the windows of HOP have.
+func blockLevels(a window.Assigner) int { return levels(a.Size/a.Slice(), blockSize) }
 
-// levels is how often n can be divided, and times what a length is multiplied by so often.
+// levels is how often n things are put together, by so many: as long as the largest is at
+// most half of all, and up to about the root of n. The rest, that many of the largest, is
+// merged once for that many windows, so that larger ones would not save anything.
 func levels(n int64, by int64) int {
 	l := 0
-	for ; n >= by; n /= by {
+	for of := int64(1); 2*by*of <= n && of*of < n; of *= by {
 		l++
 	}
 	return l
 }
 
-func times(length int64, by int64, levels int) int64 {
-	for range levels {
+// times is what a length is at a level.
+func times(length int64, by int64, level int) int64 {
+	for range level {
 		length *= by
 	}
 	return length
@@ -64,7 +60,7 @@ func (w *WindowAggregate) openMerged() error {
 		w.dropAll(partKey{kind: slicePart, level: level})
 	}
 	for level := range w.cores {
-		w.dropAll(partKey{kind: corePart, level: level + 1})
+		w.dropAll(partKey{kind: corePart, level: level})
 	}
 	return nil
 }
@@ -86,53 +82,13 @@ func (w *WindowAggregate) flushMerged() error {
 	return w.shards.set(int64(w.in.rt.Shards))
 }
 
-// blockOf is the block of a level that the slice which ends at a time is in.
+// blockOf is the block of a level that the slice which ends at a time is in. One begins
+// where a window ends.
 func (w *WindowAggregate) blockOf(at int64, level int) window.Span {
-	slice := w.in.Assigner.Slice()
-	size := times(slice, blockSize, level)
-	start := window.Floor(at-slice, size, w.in.Assigner.Offset)
-	return window.Span{Start: start, End: start + size}
-}
-
-// coreOf is what all windows of a group have in common, of which one begins at a time. At
-// level 0 it is that window.
-func (w *WindowAggregate) coreOf(start int64, level int) window.Span {
 	a := w.in.Assigner
-	all := times(a.Step, coreSize, level)
-	first := window.Floor(start, all, a.Offset)
-	return window.Span{Start: first + all - a.Step, End: first + a.Size}
-}
-
-// compose merges into a window, or a core of a level, all that is in it. One of its windows
-// begins at start.
-func (w *WindowAggregate) compose(of partKey, start int64) error {
-	into, err := w.into(of)
-	if err != nil {
-		return err
-	}
-	merge := func(part partKey) error { return w.merge(part, into) }
-	s := w.coreOf(start, of.level)
-	if of.level == len(w.cores) {
-		return w.cover(s, len(w.slices)-1, merge)
-	}
-	inner := w.coreOf(start, of.level+1)
-	core := partKey{at: inner.End, kind: corePart, level: of.level + 1}
-	have, err := w.kept(core).Slice(core.at, false)
-	if err == nil && have == nil && w.some(inner) {
-		err = w.compose(core, start)
-	}
-	if err != nil {
-		return err
-	}
-	if err := w.cover(window.Span{Start: s.Start, End: inner.Start}, len(w.slices)-1, merge); err != nil {
-		return err
-	}
-	if have != nil || w.some(inner) {
-		if err := merge(core); err != nil {
-			return err
-		}
-	}
-	return w.cover(window.Span{Start: inner.End, End: s.End}, len(w.slices)-1, merge)
+	size := times(a.Slice(), blockSize, level)
+	start := window.Floor(at-a.Slice(), size, a.Offset+a.Size)
+	return window.Span{Start: start, End: start + size}
 }
 
 // some reports whether there are slices of a stretch of time.
@@ -142,15 +98,15 @@ func (w *WindowAggregate) some(s window.Span) bool {
 	return i < len(ends) && ends[i] <= s.End
 }
 
-// cover calls use for slices, and blocks up to a level, that make up a stretch of time.
-// Blocks are built where they are used first.
+// cover calls use for slices, and blocks up to a level, that make up a stretch of time up to
+// the end of the last window that is over. Blocks are built where they are used first.
 func (w *WindowAggregate) cover(s window.Span, most int, use func(part partKey) error) error {
 	ends := w.slices[0].Times()
 	i, _ := slices.BinarySearch(ends, s.Start+1)
 	for i < len(ends) && ends[i] <= s.End {
 		part := partKey{at: ends[i], kind: slicePart}
 		for level := most; level > 0; level-- {
-			if b := w.blockOf(ends[i], level); b.Start >= s.Start && b.End <= s.End {
+			if b := w.blockOf(ends[i], level); b.Start >= s.Start && w.reached(b, level) <= s.End {
 				part.at, part.level = b.End, level
 				if err := w.build(part, b); err != nil {
 					return err
@@ -161,12 +117,23 @@ func (w *WindowAggregate) cover(s window.Span, most int, use func(part partKey) 
 		if err := use(part); err != nil {
 			return err
 		}
-		i, _ = slices.BinarySearch(ends, part.at+1)
+		for i < len(ends) && ends[i] <= part.at {
+			i++
+		}
 	}
 	return nil
 }
 
-// build merges a block, if it is not there.
+// reached is how far a block can be merged now: one of slices as far as windows are over,
+// any other only as a whole.
+func (w *WindowAggregate) reached(block window.Span, level int) int64 {
+	if level == 1 {
+		return min(block.End, w.fired.end)
+	}
+	return block.End
+}
+
+// build merges a block as far as it has reached, if it is not there.
 func (w *WindowAggregate) build(block partKey, s window.Span) error {
 	have, err := w.kept(block).Slice(block.at, false)
 	if err != nil || have != nil {
@@ -176,11 +143,53 @@ func (w *WindowAggregate) build(block partKey, s window.Span) error {
 	if err != nil {
 		return err
 	}
+	s.End = w.reached(s, block.level)
 	return w.cover(s, block.level-1, func(part partKey) error { return w.merge(part, into) })
 }
 
+// grow adds the slices of a window that is going to be over to the block that has reached
+// the end of the one before, but not its own.
+func (w *WindowAggregate) grow(end int64) error {
+	if len(w.slices) == 1 {
+		return nil
+	}
+	blocks := w.slices[1].Times()
+	if len(blocks) == 0 || blocks[len(blocks)-1] <= w.fired.end {
+		return nil
+	}
+	block := partKey{at: blocks[len(blocks)-1], kind: slicePart, level: 1}
+	into, err := w.into(block)
+	if err != nil {
+		return err
+	}
+	s := window.Span{Start: w.fired.end, End: min(block.at, end)}
+	return w.cover(s, 0, func(part partKey) error { return w.merge(part, into) })
+}
+
+// mergeIfKept merges a part into another, if it is there.
+func (w *WindowAggregate) mergeIfKept(part, to partKey) error {
+	have, err := w.kept(part).Slice(part.at, false)
+	if err != nil || have == nil {
+		return err
+	}
+	into, err := w.into(to)
+	if err != nil {
+		return err
+	}
+	return w.merge(part, into)
+}
+
+// coverInto merges what makes up a stretch of time into a part.
+func (w *WindowAggregate) coverInto(s window.Span, part partKey) error {
+	into, err := w.into(part)
+	if err != nil {
+		return err
+	}
+	return w.cover(s, len(w.slices)-1, func(of partKey) error { return w.merge(of, into) })
+}
+
 // foldIntoMerged adds rows of a slice to what has been merged of it: only rows that come
-// late for other windows find something.
+// late for other windows find something. What will be merged finds them in the slice.
 func (w *WindowAggregate) foldIntoMerged(b *vector.Batch, at int64) error {
 	if at > w.fired.end {
 		return nil
@@ -190,12 +199,12 @@ func (w *WindowAggregate) foldIntoMerged(b *vector.Batch, at int64) error {
 			return err
 		}
 	}
-	for k, core := range w.cores {
+	for level, core := range w.cores {
 		for _, end := range core.Times() {
-			if at > end || at <= w.coreOf(end-w.in.Assigner.Size, k+1).Start {
+			if s := w.composed(end, level); at <= s.Start || at > s.End {
 				continue
 			}
-			if err := w.foldIfKept(b, partKey{at: end, kind: corePart, level: k + 1}); err != nil {
+			if err := w.foldIfKept(b, partKey{at: end, kind: corePart, level: level}); err != nil {
 				return err
 			}
 		}
@@ -215,15 +224,5 @@ func (w *WindowAggregate) foldIfKept(b *vector.Batch, part partKey) error {
 func (w *WindowAggregate) dropSlice(at int64) {
 	for level := range w.slices {
 		w.drop(partKey{at: w.blockOf(at, level).End, kind: slicePart, level: level})
-	}
-}
-
-// dropCores forgets the cores of groups whose last window was emitted, which began at start
-// or before. It had rows if the core has.
-func (w *WindowAggregate) dropCores(start int64) {
-	for k, core := range w.cores {
-		for len(core.Times()) > 0 && w.coreOf(core.Times()[0]-w.in.Assigner.Size, k+1).Start <= start {
-			w.drop(partKey{at: core.Times()[0], kind: corePart, level: k + 1})
-		}
 	}
 }

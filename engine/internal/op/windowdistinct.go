@@ -79,10 +79,11 @@ func (d *distinct) merge(p *vector.Pool, from *state.Values, src []state.Slot) e
 	return nil
 }
 
-// countValues gives the accumulators of a window that is over its different values.
-func (w *WindowAggregate) countValues(end int64, groups *state.Values) error {
+// countValues gives the accumulators of a window that is over its different values, which
+// are with the groups of a part.
+func (w *WindowAggregate) countValues(part partKey, groups *state.Values) error {
 	for _, d := range w.plan.distincts {
-		from, all, err := d.byPart.windows.All(end, w.values[:0])
+		from, all, err := d.byPart.kept(part).All(part.at, w.values[:0])
 		if err != nil {
 			return err
 		}

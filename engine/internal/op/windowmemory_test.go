@@ -11,8 +11,8 @@ import (
 
 // A HOP keeps each key once for each slice that an open window still needs, however many
 // windows a row is in, once for each eight slices of long windows, a few times in their
-// cores, and what is being emitted beside: with a million keys too, of which a slice has
-// three quarters.
+// cores, in up to seven windows that are begun, and what is being emitted beside: with a
+// million keys too, of which a slice has three quarters.
 func TestHopKeepsOpenSlices(t *testing.T) {
 	for _, c := range []struct{ keys, step, windows, seconds int64 }{
 		{1000, 1000, 5, 20},
@@ -34,8 +34,11 @@ func TestHopKeepsOpenSlices(t *testing.T) {
 				entries, bytes = max(entries, d.store.Keys()), max(bytes, d.store.Bytes())
 			}
 			cores := int64(0)
-			for n := c.windows / 2; n >= 4; n /= 4 {
+			for n := c.windows / 2; n >= 8; n /= 8 {
 				cores++
+			}
+			if cores > 0 {
+				cores += 7
 			}
 			open := min(c.windows, c.seconds*1000/c.step)
 			if bound := (open+open/7+1+cores)*c.keys + 512; entries > bound || entries < open*c.keys/2 {

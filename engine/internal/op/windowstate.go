@@ -14,7 +14,7 @@ import (
 type partKey struct {
 	at    int64 // its end
 	kind  partKind
-	level int // of slices: 0, or that of a block; of cores from 1 on
+	level int // of slices: 0, or that of a block; of cores: 0 for a window that is begun
 }
 
 type partKind uint8
@@ -29,7 +29,7 @@ const (
 type partTables struct {
 	windows *state.Slices   // by the end of a window
 	slices  []*state.Slices // of HOP that is shared: by the end of a slice, and of a block of each level
-	cores   []*state.Slices // by level, from 1 on
+	cores   []*state.Slices // by level, by the end of a window that is begun, and of a core
 }
 
 // open finds the tables, of which each has its name and those of slices and cores begin with
@@ -42,10 +42,14 @@ func (t *partTables) open(s *state.Store, windows, prefix string, l rowkey.Layou
 	}
 	t.slices = append(t.slices, s.Slices(prefix+"slices", l, columns))
 	for level := range blockLevels(*a) {
-		t.slices = append(t.slices, s.Slices(prefix+"blocks"+strconv.Itoa(level+1), l, columns))
+		t.slices = append(t.slices, s.Slices(prefix+"blocks of "+strconv.FormatInt(times(1, blockSize, level+1), 10), l, columns))
 	}
+	if coreLevels(*a) == 0 {
+		return
+	}
+	t.cores = append(t.cores, s.Slices(prefix+"begun", l, columns))
 	for level := range coreLevels(*a) {
-		t.cores = append(t.cores, s.Slices(prefix+"cores"+strconv.Itoa(level+1), l, columns))
+		t.cores = append(t.cores, s.Slices(prefix+"cores of "+strconv.FormatInt(times(1, coreSize, level+1), 10), l, columns))
 	}
 }
 
@@ -55,7 +59,7 @@ func (t *partTables) kept(part partKey) *state.Slices {
 	case slicePart:
 		return t.slices[part.level]
 	case corePart:
-		return t.cores[part.level-1]
+		return t.cores[part.level]
 	}
 	return t.windows
 }

@@ -87,6 +87,19 @@ func (x *index) reserve(n int) {
 	}
 }
 
+// touch loads the entries, if they fit into a cache and so many lookups would find most.
+func (x *index) touch(n int) byte {
+	const line, cached = 4, 1 << 13 // entries
+	entries, sum := x.dir[0].entries, byte(0)
+	if len(x.dir) > 1 || len(entries) > cached || len(entries) > 2*line*n {
+		return 0
+	}
+	for i := 0; i < len(entries); i += line {
+		sum += byte(entries[i].slot)
+	}
+	return sum
+}
+
 func (s *segment) place(hash uint64, e entry) {
 	last := uint64(len(s.entries) - 1)
 	j := hash & last

@@ -5,8 +5,15 @@ import (
 	"github.com/weirdb/weir/vector/rowkey"
 )
 
-// keyWords are the packed keys of the given entries.
+// keyWords are the packed keys of the given entries, in place if they are next to one
+// another.
 func (t *keyTable) keyWords(slots []Slot) (words []uint64, masks []uint8) {
+	if from, to, ok := stretch(slots); ok {
+		if t.masks != nil {
+			masks = t.masks[from:to]
+		}
+		return t.words[from:to], masks
+	}
 	words = make([]uint64, len(slots))
 	for i, s := range slots {
 		words[i] = t.words[s]
@@ -18,6 +25,20 @@ func (t *keyTable) keyWords(slots []Slot) (words []uint64, masks []uint8) {
 		}
 	}
 	return words, masks
+}
+
+// stretch reports whether slots are all from one up to another.
+func stretch(slots []Slot) (from, to Slot, ok bool) {
+	if len(slots) == 0 {
+		return 0, 0, true
+	}
+	from = slots[0]
+	for i, s := range slots {
+		if s != from+Slot(i) {
+			return 0, 0, false
+		}
+	}
+	return from, from + Slot(len(slots)), true
 }
 
 // encode are the keys of the given entries.

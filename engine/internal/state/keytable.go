@@ -407,6 +407,9 @@ func (t *keyTable) setDirty(s Slot) {
 
 func (t *keyTable) markDirty(slots []Slot) {
 	t.check(slots)
+	if t.disk == nil && t.evict == nil {
+		return // entries are stored nowhere else
+	}
 	for _, s := range slots {
 		if s >= 0 {
 			t.setDirty(s)

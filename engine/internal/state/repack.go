@@ -141,8 +141,6 @@ func moveBit(from, to vector.Bitmap, s, n Slot) {
 	}
 }
 
-func (t *Slices) repack() {} // slices end as a whole
-
 // repack makes a set small that has become so.
 func (t *Times) repack() {
 	if t.evictAll || !t.pack.due(int(t.count), len(t.hash)) {

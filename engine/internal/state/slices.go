@@ -18,16 +18,19 @@ type Slices struct {
 	evict  func() *evictor
 
 	slices map[int64]*Values
+	recent *Values   // the last that was asked for: batch after batch asks for the same
 	times  []int64   // of the slices, ascending
 	ended  []*Values // dropped in this call
+	spare  []*Values // dropped before, for their memory
 	// Those asked for in this call, and in this epoch: a call costs what it uses.
 	inCall, inEpoch []*Values
+	used            *usedSlices
 	disk            *disk // Options.DB
 	err             error
 }
 
 func newSlices(name string, key rowkey.Layout, kinds []vector.Kind, s *Store) *Slices {
-	return &Slices{name: name, layout: key, kinds: kinds, opt: s.opt, evict: s.evictor, slices: map[int64]*Values{}}
+	return &Slices{name: name, layout: key, kinds: kinds, opt: s.opt, evict: s.evictor, used: &s.used, slices: map[int64]*Values{}}
 }
 
 // Times are those that have a slice, ascending. They are valid until the next Slice
@@ -39,18 +42,32 @@ func (t *Slices) Slice(at int64, create bool) (*Values, error) {
 	if t.err != nil {
 		return nil, t.err
 	}
-	v := t.slices[at]
+	v := t.recent
+	if v == nil || v.time != at {
+		v = t.slices[at]
+	}
 	if v == nil && create {
 		var err error
 		if v, err = t.make(at, groupCounts{}); err != nil {
 			return nil, err
 		}
 	}
-	if v != nil && !v.inCall {
+	if v == nil {
+		return nil, nil
+	}
+	if t.recent = v; !v.inCall {
 		v.inCall = true
+		t.use()
 		t.inCall = append(t.inCall, v)
 	}
 	return v, nil
+}
+
+// use notes that the call uses t.
+func (t *Slices) use() {
+	if len(t.inCall)+len(t.ended) == 0 {
+		t.used.inCall = append(t.used.inCall, t)
+	}
 }
 
 func (t *Slices) make(at int64, stored groupCounts) (*Values, error) {
@@ -69,6 +86,10 @@ func (t *Slices) make(at int64, stored groupCounts) (*Values, error) {
 	}
 	v.time = at
 	t.slices[at] = v
+	if n := len(t.times); n == 0 || t.times[n-1] < at { // as nearly always
+		t.times = append(t.times, at)
+		return v, nil
+	}
 	i, _ := slices.BinarySearch(t.times, at)
 	t.times = slices.Insert(t.times, i, at)
 	return v, nil
@@ -81,8 +102,14 @@ func (t *Slices) Drop(at int64) {
 		return
 	}
 	delete(t.slices, at)
-	i, _ := slices.BinarySearch(t.times, at)
-	t.times = slices.Delete(t.times, i, i+1)
+	if at == t.times[0] { // as nearly always: the others stay where they are
+		t.times = t.times[1:]
+	} else {
+		i, _ := slices.BinarySearch(t.times, at)
+		t.times = slices.Delete(t.times, i, i+1)
+	}
+	t.recent = nil
+	t.use()
 	t.ended = append(t.ended, v)
 	if t.disk == nil || !v.disk.copies {
 		return
@@ -115,6 +142,9 @@ func (t *Slices) endCall() error {
 		}
 		if v.inCall = false; !v.inEpoch && t.slices[v.time] == v {
 			v.inEpoch = true
+			if len(t.inEpoch) == 0 {
+				t.used.inEpoch = append(t.used.inEpoch, t)
+			}
 			t.inEpoch = append(t.inEpoch, v)
 		}
 	}
@@ -123,15 +153,13 @@ func (t *Slices) endCall() error {
 		if err := v.endCall(); err != nil {
 			return err
 		}
+		t.keep(v)
 	}
 	t.ended = t.ended[:0]
 	return nil
 }
 
 func (t *Slices) endEpoch() error {
-	if err := t.endCall(); err != nil {
-		return err
-	}
 	for _, v := range t.inEpoch {
 		if v.inEpoch = false; t.slices[v.time] != v {
 			continue // dropped
@@ -147,6 +175,9 @@ func (t *Slices) endEpoch() error {
 func (t *Slices) bytes() int64 {
 	n := int64(0)
 	for _, v := range t.slices {
+		n += v.bytes()
+	}
+	for _, v := range t.spare {
 		n += v.bytes()
 	}
 	return n
@@ -200,4 +231,31 @@ func (t *Slices) settled() {
 	for _, v := range t.slices {
 		v.settled()
 	}
+}
+
+// usedSlices are the tables of a store of which slices were asked for or dropped in this call,
+// and in this epoch: there may be many, and a call uses one.
+type usedSlices struct{ inCall, inEpoch []*Slices }
+
+func (u *usedSlices) endCall() error {
+	for _, t := range u.inCall {
+		if err := t.endCall(); err != nil {
+			return err
+		}
+	}
+	u.inCall = u.inCall[:0]
+	return nil
+}
+
+func (u *usedSlices) endEpoch() error {
+	if err := u.endCall(); err != nil {
+		return err
+	}
+	for _, t := range u.inEpoch {
+		if err := t.endEpoch(); err != nil {
+			return err
+		}
+	}
+	u.inEpoch = u.inEpoch[:0]
+	return nil
 }

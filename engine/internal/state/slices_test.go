@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -21,6 +22,8 @@ type slicesWalk struct {
 	stores []*Store
 	tables []*Slices
 	want   map[int64]map[string]model
+	cols   []vector.Kind
+	filled int
 }
 
 var sliceTimes = []int64{math.MinInt64, -1000, -1, 0, 1, 255, 256, 1 << 40, math.MaxInt64}
@@ -38,7 +41,7 @@ func (w *slicesWalk) open(shards int) {
 		opt := w.opt
 		opt.From, opt.To = rowkey.GroupRange(shard, shards)
 		s := NewStore(opt)
-		w.stores, w.tables = append(w.stores, s), append(w.tables, s.Slices("t", w.k.layout, modelCols))
+		w.stores, w.tables = append(w.stores, s), append(w.tables, s.Slices("t", w.k.layout, w.cols))
 	}
 	w.check()
 }
@@ -116,12 +119,15 @@ func (w *slicesWalk) process() {
 			if !there && !create {
 				w.t.Fatalf("time %d, key %x: an entry", at, names[j])
 			}
-			if got := (model{Col[int64](v, 0)[s], Col[bool](v, 1)[s], string(v.Bytes(2, s))}); got != m {
+			if got := w.get(v, s); got != m {
 				w.t.Fatalf("time %d, key %x: %v, want %v", at, names[j], got, m)
 			}
-			m = model{w.r.Int64N(100), w.r.IntN(2) == 0, string(make([]byte, w.r.IntN(20)))}
+			m = model{w.r.Int64N(100), w.r.IntN(2) == 0, ""}
 			Col[int64](v, 0)[s], Col[bool](v, 1)[s] = m.sum, m.flag
-			v.SetBytes(2, s, []byte(m.text))
+			if len(w.cols) > 2 {
+				m.text = string(make([]byte, w.r.IntN(20)))
+				v.SetBytes(2, s, []byte(m.text))
+			}
 			want[names[j]] = m
 		}
 		v.Dirty(slots)
@@ -135,9 +141,55 @@ func (w *slicesWalk) process() {
 	}
 }
 
+func (w *slicesWalk) get(v *Values, s Slot) model {
+	m := model{sum: Col[int64](v, 0)[s], flag: Col[bool](v, 1)[s]}
+	if len(w.cols) > 2 {
+		m.text = string(v.Bytes(2, s))
+	}
+	return m
+}
+
+// fill makes a slice one that has the entries of another.
+func (w *slicesWalk) fill() {
+	from, to := sliceTimes[w.r.IntN(len(sliceTimes))], sliceTimes[w.r.IntN(len(sliceTimes))]
+	if len(w.want[to]) > 0 || from == to {
+		return
+	}
+	for i, t := range w.tables {
+		v, all, err := t.All(from, nil)
+		w.ok(err)
+		into, err := t.Slice(to, true)
+		w.ok(err)
+		switch {
+		case v == nil:
+		case t.Fill(into, v):
+			w.filled++
+		default:
+			keys, err := v.Encode(w.pool, all, rowkey.NewEncoder(w.k.layout))
+			w.ok(err)
+			into.Expect(len(all))
+			slots := make([]Slot, len(all))
+			w.ok(into.Resolve(keys, true, slots))
+			for j, s := range slots {
+				m := w.get(v, all[j])
+				Col[int64](into, 0)[s], Col[bool](into, 1)[s] = m.sum, m.flag
+				if len(w.cols) > 2 {
+					into.SetBytes(2, s, []byte(m.text))
+				}
+			}
+		}
+		w.ok(w.stores[i].EndCall())
+	}
+	w.want[to] = maps.Clone(w.want[from])
+	w.check()
+}
+
 func (w *slicesWalk) epoch() {
 	for range w.r.IntN(4) {
 		w.process()
+		if w.r.IntN(3) == 0 {
+			w.fill()
+		}
 	}
 	if w.r.IntN(3) == 0 {
 		at := sliceTimes[w.r.IntN(len(sliceTimes))]
@@ -185,10 +237,15 @@ func (w *slicesWalk) crash() {
 }
 
 func TestSlicesAgainstMap(t *testing.T) {
+	t.Run("columns=3", func(t *testing.T) { testSlicesAgainstMap(t, modelCols) })
+	t.Run("columns=2", func(t *testing.T) { testSlicesAgainstMap(t, modelCols[:2]) })
+}
+
+func testSlicesAgainstMap(t *testing.T, cols []vector.Kind) {
 	forEachCase(t, func(t *testing.T, opt Options, k keyCase, db *testDB) {
 		const seed = 29
 		w := &slicesWalk{
-			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db,
+			t: t, r: rand.New(rand.NewPCG(seed, 0)), k: k, opt: opt, db: db, cols: cols,
 			want: map[int64]map[string]model{}, pool: vector.NewCheckedPool(),
 		}
 		w.open(1)
@@ -205,7 +262,74 @@ func TestSlicesAgainstMap(t *testing.T) {
 			}
 		}
 		w.ok(w.pool.Leaks())
+		if fixed := len(cols) == 2; (w.filled > 0) != (fixed && k.layout.Packed() && !opt.EvictAll) {
+			t.Errorf("%d tables filled at once", w.filled)
+		}
 	})
+}
+
+// A filled table has all that resolving the keys would give, and so have tables that inherit
+// its memory: also if there are so many that the index has several segments.
+func TestFill(t *testing.T) {
+	p, layout := vector.NewPool(), rowkey.Layout{Kinds: []vector.Kind{vector.Int64}}
+	keysOf := func(ns ...int64) *rowkey.Keys {
+		return rowkey.NewEncoder(layout).Encode(vector.NewBatch(len(ns), []*vector.Vector{vector.Of(p, ns...)}, nil), []int{0})
+	}
+	s := NewStore(Options{})
+	table := s.Slices("t", layout, modelCols[:1])
+	at, r := int64(0), rand.New(rand.NewPCG(1, 1))
+	for _, n := range []int64{1, 100, 64, 65, 3000, 2990, 5000, 5001, 7000, 200_000, 10} {
+		for round := range 12 {
+			v, err := table.Slice(at, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ns := make([]int64, n)
+			for i, k := range r.Perm(len(ns)) {
+				ns[i] = int64(k)
+			}
+			keys := keysOf(ns...)
+			slots := make([]Slot, n)
+			if err := v.Resolve(keys, true, slots); err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range slots {
+				Col[int64](v, 0)[s] = ns[i]
+			}
+			into, err := table.Slice(at+1, true)
+			if err != nil || !table.Fill(into, v) {
+				t.Fatalf("%d keys are not filled: %v", n, err)
+			}
+			other := make([]Slot, 3)
+			if err := into.Resolve(keysOf(n, n+1, n+2), true, other); err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range other {
+				if got := Col[int64](into, 0)[s]; got != 0 {
+					t.Fatalf("a new entry has %d", got)
+				}
+				Col[int64](into, 0)[s] = n + int64(i)
+			}
+			all := make([]Slot, n)
+			if err := into.Resolve(keys, false, all); err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range all {
+				if s == None || Col[int64](into, 0)[s] != ns[i] {
+					t.Fatalf("%d keys, round %d: key %d is missing or wrong", n, round, ns[i])
+				}
+			}
+			if into.Len() != len(ns)+3 || v.Len() != len(ns) {
+				t.Fatalf("%d and %d entries, want %d and %d", into.Len(), v.Len(), n+3, n)
+			}
+			table.Drop(at)
+			table.Drop(at + 1)
+			if err := s.EndEpoch(); err != nil {
+				t.Fatal(err)
+			}
+			at += 2
+		}
+	}
 }
 
 // A dropped slice takes its entries along: none is left in the database.

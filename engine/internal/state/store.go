@@ -67,8 +67,10 @@ func (o Options) sparseFrom() int {
 // Store is the keyed state of one operator in one shard.
 type Store struct {
 	opt    Options
-	tables []table  // in the order of their making
-	names  []string // theirs
+	tables []table    // in the order of their making
+	names  []string   // theirs
+	steady []steady   // those that are not Slices
+	used   usedSlices // of those that are
 
 	operator *operator // in opt.DB
 	copied   uint64    // the epoch of the last copy, if it is not known to be committed
@@ -83,7 +85,6 @@ type table interface {
 	entries() int64
 	describe() string
 	fail(err error)
-	repack() // after the end of an epoch
 
 	// With a database.
 	class() class
@@ -91,6 +92,12 @@ type table interface {
 	copyTo(p *Part) error
 	settled() // what was copied is committed
 	budgeted
+}
+
+// steady is a table whose entries come and go by themselves, and so all that is not Slices.
+type steady interface {
+	table
+	repack() // after the end of an epoch
 }
 
 // NewStore returns an empty store.
@@ -152,6 +159,9 @@ func (s *Store) register(name string, t table) {
 	}
 	s.names = append(s.names, name)
 	s.tables = append(s.tables, t)
+	if t, ok := t.(steady); ok {
+		s.steady = append(s.steady, t)
+	}
 	if s.opt.DB != nil {
 		stored, err := s.opt.DB.table(s.operator, name, t.class(), t.describe())
 		if err == nil {
@@ -167,21 +177,24 @@ func (s *Store) register(name string, t table) {
 // calls it, never the operator. With EvictAll it returns what the operator did
 // wrong; the other errors are those of writing state out.
 func (s *Store) EndCall() error {
-	for _, t := range s.tables {
+	for _, t := range s.steady {
 		if err := t.endCall(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.used.endCall()
 }
 
 // EndEpoch says that Flush has ended: pins and holds are gone. The task calls it,
 // instead of EndCall.
 func (s *Store) EndEpoch() error {
-	for _, t := range s.tables {
+	for _, t := range s.steady {
 		if err := t.endEpoch(); err != nil {
 			return err
 		}
+	}
+	if err := s.used.endEpoch(); err != nil {
+		return err
 	}
 	if s.copied != 0 && s.opt.DB.committed.Load() >= s.copied {
 		s.copied = 0
@@ -192,7 +205,7 @@ func (s *Store) EndEpoch() error {
 	if s.opt.DB != nil && s.opt.Memory > 0 {
 		s.makeRoom()
 	}
-	for _, t := range s.tables {
+	for _, t := range s.steady {
 		t.repack()
 	}
 	return nil

@@ -124,13 +124,16 @@ func (v *Values) Encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*row
 	return v.encode(p, slots, enc)
 }
 
-// Reserve makes room for so many entries in a table that has none, which then need not
-// grow while they come.
-func (v *Values) Reserve(n int) {
+// Expect says that so many keys are going to be resolved. A table without entries makes room
+// for them, which then need not grow while they come; that which has some is loaded in the
+// order of memory, if it is small: to wait for it key by key takes several times as long.
+func (v *Values) Expect(n int) {
 	if v.count == 0 {
 		v.room(n)
 		v.index.reserve(n)
+		return
 	}
+	v.touched += v.index.touch(n)
 }
 
 // Len is the number of entries, in memory or not.
