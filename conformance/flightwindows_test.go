@@ -30,22 +30,28 @@ type (
 const (
 	hour    = int64(60 * 60 * 1000)
 	idleGap = 90 * hour / 60 // of a session
+	step    = hour / 6       // of days
 )
 
-// TestThreeMillionFlightsByTime counts real flights by airport and hour, and by the times
-// in which one left at least every hour and a half, and compares with a loop over a map.
+// someAirports are those whose days are counted.
+var someAirports = map[string]bool{"ANC": true, "ATL": true, "HNL": true}
+
+// TestThreeMillionFlightsByTime counts real flights by airport and hour, by the times in
+// which one left at least every hour and a half, and by the days that begin every ten
+// minutes, and compares with a loop over a map.
 func TestThreeMillionFlightsByTime(t *testing.T) {
 	flights := filepath.Join(sharedData, "flights-3m.parquet")
 	if _, err := os.Stat(flights); err != nil {
 		t.Skipf("%s is not here: flights-3m.parquet of vega-datasets 3.2.1 is", flights)
 	}
-	hours, sessions := windowsByHand(t, flights)
+	hours, sessions, days := windowsByHand(t, flights)
 	for _, c := range []struct {
 		name, windows string
 		want          map[flightWindow]flightCount
 	}{
-		{"hours", "TUMBLE(TABLE flights, DESCRIPTOR(at), INTERVAL '1' HOUR)", hours},
-		{"sessions", "SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(at), INTERVAL '90' MINUTE)", sessions},
+		{"hours", "TABLE(TUMBLE(TABLE flights, DESCRIPTOR(at), INTERVAL '1' HOUR))", hours},
+		{"sessions", "TABLE(SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(at), INTERVAL '90' MINUTE))", sessions},
+		{"days", "TABLE(HOP(TABLE flights, DESCRIPTOR(at), INTERVAL '10' MINUTE, INTERVAL '1' DAY)) WHERE origin IN ('ANC', 'ATL', 'HNL')", days},
 	} {
 		for _, parallelism := range []int{1, 2} {
 			t.Run(fmt.Sprintf("%s, parallel=%d", c.name, parallelism), func(t *testing.T) {
@@ -80,7 +86,7 @@ func windowsBySQL(t *testing.T, parallelism int, flights, windows string) map[fl
 	got := map[flightWindow]flightCount{}
 	err = e.ExecuteScript(ctx, fmt.Sprintf("CREATE TABLE flights (`date` TIMESTAMP(6), delay BIGINT, origin STRING, "+
 		"at AS CAST(`date` AS TIMESTAMP(3)), WATERMARK FOR at AS at - INTERVAL '1' MINUTE) WITH ('connector' = 'filesystem', 'path' = '%s');"+
-		"SELECT origin, window_start, window_end, COUNT(*), SUM(delay), MAX(delay) FROM TABLE(%s) GROUP BY origin, window_start, window_end",
+		"SELECT origin, window_start, window_end, COUNT(*), SUM(delay), MAX(delay) FROM %s GROUP BY origin, window_start, window_end",
 		flights, windows), func(q *engine.Query) error {
 		for q.Changelog() != nil {
 			b, err := q.Changelog().Next(ctx)
@@ -110,7 +116,7 @@ func windowsBySQL(t *testing.T, parallelism int, flights, windows string) map[fl
 }
 
 // windowsByHand reads the file, which is in the order of time, with another library.
-func windowsByHand(t *testing.T, flights string) (hours, sessions map[flightWindow]flightCount) {
+func windowsByHand(t *testing.T, flights string) (hours, sessions, days map[flightWindow]flightCount) {
 	pf, err := file.OpenParquetFile(flights, false)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +146,8 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions map[flightWind
 		return out
 	}
 	times, delays := column("date"), column("delay")
-	hours, sessions = map[flightWindow]flightCount{}, map[flightWindow]flightCount{}
+	hours, sessions, days = map[flightWindow]flightCount{}, map[flightWindow]flightCount{}, map[flightWindow]flightCount{}
+	steps := map[flightWindow]flightCount{}
 	add := func(to map[flightWindow]flightCount, w flightWindow, c flightCount) {
 		if have, ok := to[w]; ok {
 			c = flightCount{have.flights + c.flights, have.delay + c.delay, max(have.most, c.most)}
@@ -154,6 +161,9 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions map[flightWind
 			origin, ms, one := c.ValueStr(i), times[at], flightCount{1, delays[at], delays[at]}
 			at++
 			add(hours, flightWindow{origin, ms - ms%hour, ms - ms%hour + hour}, one)
+			if someAirports[origin] {
+				add(steps, flightWindow{origin, ms - ms%step, 0}, one)
+			}
 			w, ok := open[origin]
 			if !ok || ms > w.end {
 				w = flightWindow{origin, ms, 0}
@@ -165,5 +175,10 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions map[flightWind
 			open[origin], sessions[w] = w, one
 		}
 	}
-	return hours, sessions
+	for s, c := range steps {
+		for start := s.start + step - 24*hour; start <= s.start; start += step {
+			add(days, flightWindow{s.airport, start, start + 24*hour}, c)
+		}
+	}
+	return hours, sessions, days
 }
