@@ -30,28 +30,31 @@ type (
 const (
 	hour    = int64(60 * 60 * 1000)
 	idleGap = 90 * hour / 60 // of a session
-	step    = hour / 6       // of days
+	minute  = hour / 60
+	step    = hour / 6   // of days
+	short   = minute / 6 // of minutes
 )
 
-// someAirports are those whose days are counted.
+// someAirports are those whose days and minutes are counted.
 var someAirports = map[string]bool{"ANC": true, "ATL": true, "HNL": true}
 
 // TestThreeMillionFlightsByTime counts real flights by airport and hour, by the times in
-// which one left at least every hour and a half, and by the days that begin every ten
-// minutes, and compares with a loop over a map.
+// which one left at least every hour and a half, by the days that begin every ten minutes
+// and by the minutes that begin every ten seconds, and compares with a loop over a map.
 func TestThreeMillionFlightsByTime(t *testing.T) {
 	flights := filepath.Join(sharedData, "flights-3m.parquet")
 	if _, err := os.Stat(flights); err != nil {
 		t.Skipf("%s is not here: flights-3m.parquet of vega-datasets 3.2.1 is", flights)
 	}
-	hours, sessions, days := windowsByHand(t, flights)
+	hand := windowsByHand(t, flights)
 	for _, c := range []struct {
 		name, windows string
 		want          map[flightWindow]flightCount
 	}{
-		{"hours", "TABLE(TUMBLE(TABLE flights, DESCRIPTOR(at), INTERVAL '1' HOUR))", hours},
-		{"sessions", "TABLE(SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(at), INTERVAL '90' MINUTE))", sessions},
-		{"days", "TABLE(HOP(TABLE flights, DESCRIPTOR(at), INTERVAL '10' MINUTE, INTERVAL '1' DAY)) WHERE origin IN ('ANC', 'ATL', 'HNL')", days},
+		{"hours", "TABLE(TUMBLE(TABLE flights, DESCRIPTOR(at), INTERVAL '1' HOUR))", hand.hours},
+		{"sessions", "TABLE(SESSION(TABLE flights PARTITION BY origin, DESCRIPTOR(at), INTERVAL '90' MINUTE))", hand.sessions},
+		{"days", "TABLE(HOP(TABLE flights, DESCRIPTOR(at), INTERVAL '10' MINUTE, INTERVAL '1' DAY)) WHERE origin IN ('ANC', 'ATL', 'HNL')", hand.days},
+		{"minutes", "TABLE(HOP(TABLE flights, DESCRIPTOR(at), INTERVAL '10' SECOND, INTERVAL '1' MINUTE)) WHERE origin IN ('ANC', 'ATL', 'HNL')", hand.minutes},
 	} {
 		for _, parallelism := range []int{1, 2} {
 			t.Run(fmt.Sprintf("%s, parallel=%d", c.name, parallelism), func(t *testing.T) {
@@ -115,8 +118,11 @@ func windowsBySQL(t *testing.T, parallelism int, flights, windows string) map[fl
 	return got
 }
 
+// flightWindows are the windows of the file.
+type flightWindows struct{ hours, sessions, days, minutes map[flightWindow]flightCount }
+
 // windowsByHand reads the file, which is in the order of time, with another library.
-func windowsByHand(t *testing.T, flights string) (hours, sessions, days map[flightWindow]flightCount) {
+func windowsByHand(t *testing.T, flights string) flightWindows {
 	pf, err := file.OpenParquetFile(flights, false)
 	if err != nil {
 		t.Fatal(err)
@@ -146,8 +152,8 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions, days map[flig
 		return out
 	}
 	times, delays := column("date"), column("delay")
-	hours, sessions, days = map[flightWindow]flightCount{}, map[flightWindow]flightCount{}, map[flightWindow]flightCount{}
-	steps := map[flightWindow]flightCount{}
+	hours, sessions, steps := map[flightWindow]flightCount{}, map[flightWindow]flightCount{}, map[flightWindow]flightCount{}
+	shorts := map[flightWindow]flightCount{}
 	add := func(to map[flightWindow]flightCount, w flightWindow, c flightCount) {
 		if have, ok := to[w]; ok {
 			c = flightCount{have.flights + c.flights, have.delay + c.delay, max(have.most, c.most)}
@@ -163,6 +169,7 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions, days map[flig
 			add(hours, flightWindow{origin, ms - ms%hour, ms - ms%hour + hour}, one)
 			if someAirports[origin] {
 				add(steps, flightWindow{origin, ms - ms%step, 0}, one)
+				add(shorts, flightWindow{origin, ms - ms%short, 0}, one)
 			}
 			w, ok := open[origin]
 			if !ok || ms > w.end {
@@ -175,10 +182,14 @@ func windowsByHand(t *testing.T, flights string) (hours, sessions, days map[flig
 			open[origin], sessions[w] = w, one
 		}
 	}
-	for s, c := range steps {
-		for start := s.start + step - 24*hour; start <= s.start; start += step {
-			add(days, flightWindow{s.airport, start, start + 24*hour}, c)
+	hop := func(of map[flightWindow]flightCount, step, size int64) map[flightWindow]flightCount {
+		windows := map[flightWindow]flightCount{}
+		for s, c := range of {
+			for start := s.start + step - size; start <= s.start; start += step {
+				add(windows, flightWindow{s.airport, start, start + size}, c)
+			}
 		}
+		return windows
 	}
-	return hours, sessions, days
+	return flightWindows{hours, sessions, hop(steps, step, 24*hour), hop(shorts, short, minute)}
 }

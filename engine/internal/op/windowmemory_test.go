@@ -2,11 +2,14 @@ package op_test
 
 import (
 	"fmt"
+	"math"
 	"os"
+	"runtime"
 	"testing"
 
 	"github.com/weirdb/weir/engine/internal/op"
 	"github.com/weirdb/weir/engine/internal/window"
+	"github.com/weirdb/weir/vector"
 )
 
 // A HOP keeps each key once for each slice that an open window still needs, however many
@@ -50,4 +53,63 @@ func TestHopKeepsOpenSlices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Where no watermark comes until a file has been read, one ends all windows. That takes no
+// more memory than what they were counted in.
+func TestManyWindowsEndAtOnce(t *testing.T) {
+	const times, step = 20_000, 10_000
+	for _, a := range []window.Assigner{
+		{Kind: window.Tumble, Size: step},
+		{Kind: window.Hop, Size: 6 * step, Step: step},
+		{Kind: window.Hop, Size: 300 * step, Step: step},
+		{Kind: window.Cumulate, Size: 6 * step, Step: step},
+	} {
+		t.Run(a.String(), func(t *testing.T) {
+			o, err := op.NewWindowAggregate(windowSpec(a, []int{0}, aggregate("COUNT", false, nil)))
+			d := newDriver(t, o, err)
+			for from := 0; from < times; from += vector.Target {
+				cols := make([]*vector.Vector, 4)
+				for c := range cols {
+					cols[c] = d.pool.New(vector.Int64, vector.Target)
+					clear(vector.Values[int64](cols[c]))
+				}
+				for i := range vector.Target {
+					vector.Values[int64](cols[0])[i], vector.Values[int64](cols[2])[i] = int64(i%3), int64(from+i)*step
+				}
+				b := vector.NewBatch(vector.Target, cols, nil)
+				err := d.process(0, b)
+				if b.Release(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := d.flush(); err != nil {
+				t.Fatal(err)
+			}
+			before, windows, most := heap(), 0, uint64(0)
+			d.emitted = func(*vector.Batch) {
+				if windows++; windows%5000 == 0 {
+					most = max(most, heap())
+				}
+			}
+			if err := d.advance(math.MaxInt64); err != nil {
+				t.Fatal(err)
+			}
+			if windows < times {
+				t.Errorf("%d windows, want %d or more", windows, times)
+			}
+			t.Logf("%d MiB before, up to %d while %d windows end", before>>20, most>>20, windows)
+			if most > before+before/8+4<<20 {
+				t.Errorf("up to %d MiB, want about the %d before", most>>20, before>>20)
+			}
+		})
+	}
+}
+
+// heap is the memory that is in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

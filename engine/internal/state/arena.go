@@ -25,7 +25,7 @@ type chunk struct {
 
 const (
 	chunkBits  = 18 // the largest chunk: 256 KiB, unless one string is longer
-	firstChunk = 1 << 12
+	firstChunk = 1 << 8
 	recordHead = 8 // owner and length, 32 bits each
 	poisonByte = 0xDB
 )

@@ -150,25 +150,3 @@ func (t *Times) unsaved() int64 { return 0 }
 
 // shrink does nothing: all pairs are in memory.
 func (t *Times) shrink(float64) {}
-
-func (t *Slices) live() int64 {
-	n := int64(0)
-	for _, v := range t.slices {
-		n += v.live()
-	}
-	return n
-}
-
-func (t *Slices) unsaved() int64 {
-	n := int64(0)
-	for _, v := range t.slices {
-		n += v.unsaved()
-	}
-	return n
-}
-
-func (t *Slices) shrink(share float64) {
-	for _, v := range t.slices {
-		v.shrink(share)
-	}
-}

@@ -47,7 +47,7 @@ func (d *disk) handOver() *tablePart {
 // tell adds the numbers of entries to a part, if they have changed.
 func (d *disk) tell(part *tablePart) {
 	if d.moved {
-		part.counts = append(part.counts, sliceCounts{string(d.time), d.counts})
+		part.counts = append(part.counts, sliceCounts{string(d.time), d.counts.part(d.from, d.to)})
 		d.moved = false
 	}
 }
@@ -61,9 +61,9 @@ func (t *keyTable) copyEntries() error {
 		}
 	} else if t.changed > 0 {
 		d.copies = true
-		t.payload.beginCopy(&d.copier)
-		d.copier.begin(t)
-		slots := make([]Slot, 0, block)
+		t.payload.beginCopy(&d.scratch.copier)
+		d.scratch.copier.begin(t)
+		slots := slices.Grow(d.scratch.slots[:0], block)
 		for w, word := range t.dirty {
 			if word == 0 {
 				continue
@@ -78,6 +78,7 @@ func (t *keyTable) copyEntries() error {
 		}
 		t.payload.copyEntries(d.changes.part, slots)
 		t.payload.endCopy(d.changes.part)
+		d.scratch.slots = slots
 		t.clean()
 	}
 	d.copied()
@@ -103,7 +104,7 @@ func (v *valuesPayload) beginCopy(c *copier) {
 }
 
 func (v *valuesPayload) copyEntries(part *tablePart, slots []Slot) {
-	v.disk.copier.copy(part, &v.keyTable, slots, slots)
+	v.disk.scratch.copier.copy(part, &v.keyTable, slots, slots)
 }
 
 func (v *valuesPayload) endCopy(*tablePart) {}
@@ -227,7 +228,7 @@ func (r *Rows) copyRow(part *tablePart, s Slot, id RowID, number int32) {
 
 func (r *Rows) copyRows(part *tablePart) {
 	d := r.onDisk
-	r.disk.copier.copy(part, &r.keyTable, d.slots, d.ids)
+	r.disk.scratch.copier.copy(part, &r.keyTable, d.slots, d.ids)
 	d.ids, d.slots, d.numbers = d.ids[:0], d.slots[:0], d.numbers[:0]
 }
 
@@ -293,8 +294,8 @@ func (r *Rows) copyIndexed(part *tablePart) {
 func (r *Rows) forgetRow(s Slot, id RowID) {
 	d := r.onDisk
 	if d.here.Get(int(id)) && !r.moving {
-		r.disk.buf = r.appendRowKey(r.disk.buf[:0], s, id, 0)
-		r.disk.changes.part.delete(r.disk.buf)
+		r.disk.scratch.key = r.appendRowKey(r.disk.scratch.key[:0], s, id, 0)
+		r.disk.changes.part.delete(r.disk.scratch.key)
 	}
 	d.here.Clear(int(id))
 	d.dirty.Clear(int(id))
@@ -315,8 +316,8 @@ func (r *Rows) forgetRows(s Slot) {
 		// One by one: a deleted span that ends within the rows of a key is not seen by
 		// all reads of Pebble.
 		for n := range d.kept[s] {
-			r.disk.buf = r.appendRowKey(r.disk.buf[:0], s, 0, uint32(n))
-			r.disk.changes.part.delete(r.disk.buf)
+			r.disk.scratch.key = r.appendRowKey(r.disk.scratch.key[:0], s, 0, uint32(n))
+			r.disk.changes.part.delete(r.disk.scratch.key)
 		}
 	}
 	d.kept[s] = 0

@@ -63,40 +63,6 @@ func (t *storedTable) keys() int64 {
 	return n
 }
 
-// groupCounts are the numbers of a table's entries by key group.
-type groupCounts [keyGroups]int64
-
-// sum is the number in groups [from, to).
-func (g *groupCounts) sum(from, to int) int64 {
-	n := int64(0)
-	for _, c := range g[from:to] {
-		n += c
-	}
-	return n
-}
-
-// encode writes each group that has entries, and how many.
-func (g *groupCounts) encode() []byte {
-	var b []byte
-	for i, n := range g {
-		if n != 0 {
-			b = binary.AppendUvarint(append(b, byte(i)), uint64(n))
-		}
-	}
-	return b
-}
-
-func (g *groupCounts) decode(b []byte) error {
-	for len(b) > 0 {
-		n, w := binary.Uvarint(b[1:])
-		if w <= 0 {
-			return errCorrupt
-		}
-		g[b[0]], b = int64(n), b[1+w:]
-	}
-	return nil
-}
-
 // Entries of operator 0, table 0. What tells their kinds is where other keys have the
 // key group.
 const (
@@ -284,7 +250,7 @@ func (d *DB) counts(t *storedTable) map[string]groupCounts {
 	defer d.mu.Unlock()
 	out := make(map[string]groupCounts, len(t.counts))
 	for time, c := range t.counts {
-		out[time] = *c
+		out[time] = c.part(0, keyGroups)
 	}
 	return out
 }
@@ -293,7 +259,7 @@ func (d *DB) counts(t *storedTable) map[string]groupCounts {
 func (d *DB) take(p *Part) {
 	for _, t := range p.tables {
 		for _, c := range t.counts {
-			copy(t.stored.countsOf(c.time)[p.from:p.to], c.groups[p.from:p.to])
+			t.stored.countsOf(c.time).replace(p.from, p.to, c.groups)
 			d.dirty[metaItem{p.operator, t.stored, c.time}] = true
 		}
 	}

@@ -40,11 +40,17 @@ type disk struct {
 	counts groupCounts
 	moved  bool // counts have changed since the last copy
 
-	touched [keyGroups]bool // groups of which the database may have entries, once there was a copy
-	copies  bool            // there was one
+	touched groupSet // groups of which the database may have entries, once there was a copy
+	copies  bool     // there was one
 
+	scratch *diskScratch
+}
+
+// diskScratch is what is needed within a call only: slices of a table share it.
+type diskScratch struct {
 	copier  copier
-	buf     []byte
+	slots   []Slot
+	key     []byte
 	missing tablePart // keys of the database that are looked for; their values are rows of the batch
 }
 
@@ -55,17 +61,16 @@ type changes struct{ part *tablePart }
 func (c *changes) deleteSpan(s span) { c.part.spans = append(c.part.spans, s) }
 
 func newDisk(opt Options, o *operator, t *storedTable) *disk {
-	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, changes: &changes{part: &tablePart{stored: t, spare: &opt.DB.spare}}}
+	d := &disk{db: opt.DB, operator: o, table: t, from: opt.From, to: opt.To, scratch: &diskScratch{}, changes: &changes{part: &tablePart{stored: t, spare: &opt.DB.spare}}}
 	d.begin(opt.DB.counts(t)[""])
 	return d
 }
 
 // begin makes counts those of what the database has.
 func (d *disk) begin(counts groupCounts) {
-	d.counts = groupCounts{}
-	for g := d.from; g < d.to; g++ {
-		d.counts[g] = counts[g]
-		d.touched[g] = counts[g] != 0
+	d.counts, d.touched = counts.part(d.from, d.to), groupSet{}
+	for g := range d.counts.each(d.from, d.to) {
+		d.touched.add(g)
 	}
 	d.copies = d.entries() != 0
 	d.complete = !d.copies
@@ -81,8 +86,9 @@ func (d *disk) count(hash uint64, by int64) {
 	if int(g) < d.from || int(g) >= d.to {
 		panic(fmt.Sprintf("state: a key of group %d in a shard of groups %d to %d", g, d.from, d.to))
 	}
-	d.counts[g] += by
-	d.touched[g], d.moved = true, true
+	d.counts.add(g, by)
+	d.touched.add(g)
+	d.moved = true
 }
 
 func (d *disk) grow(n int) {
@@ -131,13 +137,13 @@ func (d *disk) dropped(t *keyTable, s Slot) {
 	}
 	d.here.Clear(int(s))
 	d.flying.Clear(int(s))
-	d.buf = d.appendKey(d.buf[:0], t, s)
+	d.scratch.key = d.appendKey(d.scratch.key[:0], t, s)
 	if d.gone == nil {
 		d.gone = map[string]bool{}
 	}
-	d.gone[string(d.buf)] = true
+	d.gone[string(d.scratch.key)] = true
 	if d.table.Class.suffix() == 0 {
-		d.changes.part.delete(d.buf)
+		d.changes.part.delete(d.scratch.key)
 	}
 }
 
@@ -203,7 +209,7 @@ func (d *disk) fault(t *keyTable, k *rowkey.Keys) error {
 
 // lookFor empties missing, for so many keys or more.
 func (d *disk) lookFor(n int) *tablePart {
-	m := &d.missing
+	m := &d.scratch.missing
 	if m.chunks == nil {
 		m.chunks = make([][]byte, 1)
 	}
@@ -232,8 +238,8 @@ func (d *disk) iterator() (*pebble.Iterator, error) {
 // load reads the rows of each missing key.
 func (d *disk) load(it *pebble.Iterator, t *keyTable, k *rowkey.Keys) error {
 	suffix := d.table.Class.suffix()
-	for _, e := range d.missing.entries {
-		s, key := None, d.missing.key(e)
+	for _, e := range d.scratch.missing.entries {
+		s, key := None, d.scratch.missing.key(e)
 		for ok := it.SeekPrefixGE(key); ok; ok = it.Next() {
 			if s == None {
 				t.room(1)

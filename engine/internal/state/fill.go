@@ -110,9 +110,9 @@ func (x *index) fill(from *index) {
 
 // filled notes that a table has been given the n entries of another one.
 func (d *disk) filled(from *disk, n int) {
-	for g := d.from; g < d.to; g++ {
-		d.counts[g] = from.counts[g]
-		d.touched[g] = d.touched[g] || from.counts[g] != 0
+	d.counts = from.counts.part(d.from, d.to)
+	for g := range d.counts.each(d.from, d.to) {
+		d.touched.add(g)
 	}
 	d.moved = true
 	d.used.Fill(n)

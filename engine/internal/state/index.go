@@ -30,7 +30,7 @@ type entry struct {
 
 const (
 	groupBits    = 8 // shards differ in these bits, so they do not index
-	firstSegment = 1 << 6
+	firstSegment = 1 << 3
 	fullSegment  = 1 << 16 // 1 MiB
 	maxDepth     = 20
 )

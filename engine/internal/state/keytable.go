@@ -65,7 +65,7 @@ type keyTable struct {
 	noteCreated bool
 	created     []Slot // in this call, if noteCreated
 
-	miss    []int32  // scratch
+	miss    *misses  // scratch of the store
 	touched byte     // keeps touchKeys from being optimised away
 	evict   *evictor // Options.EvictAll
 	disk    *disk    // Options.DB
@@ -77,7 +77,7 @@ type keyTable struct {
 }
 
 func newKeyTable(name string, l rowkey.Layout, opt Options) keyTable {
-	t := keyTable{name: name, layout: l, packed: l.Packed(), pack: packing{from: opt.sparseFrom()}}
+	t := keyTable{name: name, layout: l, packed: l.Packed(), miss: opt.miss, pack: packing{from: opt.sparseFrom()}}
 	t.index = newIndex(t.packed)
 	t.keys.poisons = opt.EvictAll
 	return t
@@ -86,6 +86,9 @@ func newKeyTable(name string, l rowkey.Layout, opt Options) keyTable {
 // block is the number of rows that go through one stage of a lookup before they
 // go through the next: few enough that what was touched is still in the cache.
 const block = 512
+
+// misses are rows of a block.
+type misses [block]int32
 
 func (t *keyTable) resolve(k *rowkey.Keys, create bool, slots []Slot) error {
 	if t.err != nil {
@@ -122,11 +125,11 @@ func (t *keyTable) resolvePacked(hash, words []uint64, masks []uint8, create boo
 		if masks != nil {
 			m = masks[from:to]
 		}
-		t.miss = t.index.firstPacked(hash[from:to], words[from:to], m, slots[from:to], t.miss)
+		miss := t.index.firstPacked(hash[from:to], words[from:to], m, slots[from:to], t.miss)
 		if create {
-			t.room(len(t.miss))
+			t.room(len(miss))
 		}
-		for _, i := range t.miss {
+		for _, i := range miss {
 			i += int32(from)
 			if masks != nil {
 				mask = uint32(masks[i])
@@ -145,11 +148,8 @@ func (t *keyTable) resolvePacked(hash, words []uint64, masks []uint8, create boo
 // firstPacked looks at the first place of each key. The loop has no branch that
 // depends on what it finds, so that loads of many rows are under way at once. It
 // returns the rows that need a closer look.
-func (x *index) firstPacked(hash, words []uint64, masks []uint8, slots []Slot, miss []int32) []int32 {
-	if cap(miss) < block {
-		miss = make([]int32, block)
-	}
-	miss = miss[:block]
+func (x *index) firstPacked(hash, words []uint64, masks []uint8, slots []Slot, misses *misses) []int32 {
+	miss := misses[:]
 	if len(x.dir) == 1 && masks == nil {
 		s := x.dir[0]
 		return s.nextPacked(hash, words, slots, s.firstPacked(hash, words, slots, miss))
@@ -226,17 +226,17 @@ func (t *keyTable) resolveBytes(k *rowkey.Keys, create bool, slots []Slot) {
 	hash := k.Hash()
 	for from := 0; from < len(slots); from += block {
 		to := min(from+block, len(slots))
-		t.miss = t.index.firstHash(hash[from:to], slots[from:to], t.miss)
+		miss := t.index.firstHash(hash[from:to], slots[from:to], t.miss)
 		t.touchKeys(slots[from:to])
 		for i := from; i < to; i++ {
 			if s := slots[i]; s >= 0 && !bytes.Equal(t.keys.get(t.refs[s]), k.Bytes(i)) {
-				t.miss = append(t.miss, int32(i-from))
+				miss = append(miss, int32(i-from))
 			}
 		}
 		if create {
-			t.room(len(t.miss))
+			t.room(len(miss))
 		}
-		for _, i := range t.miss {
+		for _, i := range miss {
 			i += int32(from)
 			s := t.findBytes(hash[i], k.Bytes(int(i)))
 			if s == None && create {
@@ -250,11 +250,8 @@ func (t *keyTable) resolveBytes(k *rowkey.Keys, create bool, slots []Slot) {
 }
 
 // firstHash is firstPacked for hashes: the slots it finds have the right hash.
-func (x *index) firstHash(hash []uint64, slots []Slot, miss []int32) []int32 {
-	if cap(miss) < block {
-		miss = make([]int32, block)
-	}
-	miss = miss[:block]
+func (x *index) firstHash(hash []uint64, slots []Slot, misses *misses) []int32 {
+	miss := misses[:]
 	slots = slots[:len(hash)]
 	dir, shift, n := x.dir, x.shift, 0
 	for i, h := range hash {
@@ -337,7 +334,7 @@ func grown(have int, budget bool) int {
 	case have >= 1<<20:
 		return have / 2 * 3
 	}
-	return max(have*2, 64)
+	return max(have*2, 8)
 }
 
 func (t *keyTable) grow(size int) {

@@ -37,7 +37,7 @@ func (v *Values) repack() {
 	if v.evict != nil || !v.pack.due(v.index.n, v.size) {
 		return
 	}
-	fresh := &Values{keyTable: v.emptyCopy(), kinds: v.kinds, places: v.places, time: v.time, inCall: v.inCall, inEpoch: v.inEpoch}
+	fresh := &Values{keyTable: v.emptyCopy(), kinds: v.kinds, places: v.places}
 	for _, c := range v.cols {
 		fresh.cols = append(fresh.cols, c.empty())
 	}
@@ -53,7 +53,7 @@ func (r *Rows) repack() {
 	if slots, rows := r.pack.due(r.index.n, r.size), r.packRows.due(used, r.rows); r.evict != nil || !slots && !rows {
 		return
 	}
-	fresh := newRows(r.name, r.layout, r.opt, Options{})
+	fresh := newRows(r.name, r.layout, r.opt, Options{miss: r.miss})
 	fresh.keyTable, fresh.packRows, fresh.negative = r.emptyCopy(), r.packRows, r.negative
 	fresh.payload = (*rowsPayload)(fresh)
 	if r.onDisk != nil {
@@ -95,7 +95,7 @@ func (r *Rows) moveOnDisk(fresh *Rows, from, to Slot) {
 // emptyCopy is a table like t, without entries, that more of them can be moved to.
 func (t *keyTable) emptyCopy() keyTable {
 	fresh := keyTable{
-		name: t.name, layout: t.layout, index: newIndex(t.packed), packed: t.packed, pack: t.pack,
+		name: t.name, layout: t.layout, index: newIndex(t.packed), packed: t.packed, miss: t.miss, pack: t.pack,
 		count: t.count, noteCreated: t.noteCreated, budget: t.budget, err: t.err,
 	}
 	if t.disk != nil {

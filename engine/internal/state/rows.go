@@ -389,7 +389,7 @@ func (r *Rows) DropAll() error {
 		clear(r.evict.copied)
 		return r.evict.deleteAll(&r.keyTable)
 	}
-	fresh := newRows(r.name, r.layout, r.opt, Options{})
+	fresh := newRows(r.name, r.layout, r.opt, Options{miss: r.miss})
 	fresh.disk, fresh.budget, fresh.pack, fresh.packRows = r.disk, r.budget, r.pack, r.packRows
 	if r.onDisk != nil {
 		fresh.onDisk = &rowsOnDisk{}

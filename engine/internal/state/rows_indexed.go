@@ -61,8 +61,7 @@ func (r *Rows) findRows() {
 		for i, s := range a.slot[from:to] {
 			k[i] = rowKey(a.hash[from+i], s)
 		}
-		r.miss = r.byRow.firstHash(k, a.id[from:to], r.miss)
-		for _, i := range r.miss {
+		for _, i := range r.byRow.firstHash(k, a.id[from:to], r.miss) {
 			id := r.byRow.findHash(k[i], 0)
 			if id == 0 {
 				id = r.newIndexedRow(from+int(i), k[i])

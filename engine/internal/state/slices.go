@@ -19,23 +19,56 @@ type Slices struct {
 
 	slices map[int64]*Values
 	recent *Values   // the last that was asked for: batch after batch asks for the same
-	times  []int64   // of the slices, ascending
-	ended  []*Values // dropped in this call
-	spare  []*Values // dropped before, for their memory
-	// Those asked for in this call, and in this epoch: a call costs what it uses.
-	inCall, inEpoch []*Values
-	used            *usedSlices
-	disk            *disk // Options.DB
-	err             error
+	times  []int64   // of the slices, ascending, but for
+	late   []int64   // those made since, behind which there was one
+	ended  []*Values // dropped in this call, only for EvictAll
+	spare  []*Values // dropped, for their memory
+	sum    figures   // of the slices, as they were counted last
+
+	// There may be very many, and an epoch costs those that it uses. Those of a list are
+	// asked for in this call, in this epoch, since the last copy, and in copies of which it
+	// is not known that they are committed.
+	inCall, inEpoch, changed, flying sliceList
+	used                             *usedSlices
+	calls, epochs                    bool // used has it
+
+	disk *disk // Options.DB
+	err  error
 }
 
 func newSlices(name string, key rowkey.Layout, kinds []vector.Kind, s *Store) *Slices {
-	return &Slices{name: name, layout: key, kinds: kinds, opt: s.opt, evict: s.evictor, used: &s.used, slices: map[int64]*Values{}}
+	return &Slices{
+		name: name, layout: key, kinds: kinds, opt: s.opt, evict: s.evictor, used: &s.used, slices: map[int64]*Values{},
+		inCall: sliceList{number: 0}, inEpoch: sliceList{number: 1}, changed: sliceList{number: 2}, flying: sliceList{number: 3},
+	}
 }
 
 // Times are those that have a slice, ascending. They are valid until the next Slice
 // with create or Drop.
-func (t *Slices) Times() []int64 { return t.times }
+func (t *Slices) Times() []int64 {
+	t.order()
+	return t.times
+}
+
+// order takes what is late into the times.
+func (t *Slices) order() {
+	if len(t.late) == 0 {
+		return
+	}
+	slices.Sort(t.late)
+	from, late := len(t.times)-1, len(t.late)-1
+	t.times = append(t.times, t.late...)
+	for to := len(t.times) - 1; late >= 0; to-- {
+		if from >= 0 && t.times[from] > t.late[late] {
+			t.times[to] = t.times[from]
+			from--
+			continue
+		}
+		t.times[to] = t.late[late]
+		late--
+	}
+	t.late = t.late[:0]
+}
 
 // Slice is the slice of a time. Without one it is made, or, without create, nil.
 func (t *Slices) Slice(at int64, create bool) (*Values, error) {
@@ -55,17 +88,17 @@ func (t *Slices) Slice(at int64, create bool) (*Values, error) {
 	if v == nil {
 		return nil, nil
 	}
-	if t.recent = v; !v.inCall {
-		v.inCall = true
+	t.recent = v
+	if t.inCall.add(v) {
 		t.use()
-		t.inCall = append(t.inCall, v)
 	}
 	return v, nil
 }
 
 // use notes that the call uses t.
 func (t *Slices) use() {
-	if len(t.inCall)+len(t.ended) == 0 {
+	if !t.calls {
+		t.calls = true
 		t.used.inCall = append(t.used.inCall, t)
 	}
 }
@@ -83,39 +116,57 @@ func (t *Slices) make(at int64, stored groupCounts) (*Values, error) {
 		if err := v.attach(&d); err != nil {
 			return nil, err
 		}
+		t.changed.add(v)
 	}
 	v.time = at
 	t.slices[at] = v
+	t.count(v)
 	if n := len(t.times); n == 0 || t.times[n-1] < at { // as nearly always
 		t.times = append(t.times, at)
-		return v, nil
+	} else {
+		t.late = append(t.late, at)
 	}
-	i, _ := slices.BinarySearch(t.times, at)
-	t.times = slices.Insert(t.times, i, at)
 	return v, nil
 }
 
-// Drop removes the slice of a time. It stays readable until the call ends.
+// Drop removes the slice of a time, whose memory is given to others at once: a call may
+// make and drop any number.
 func (t *Slices) Drop(at int64) {
 	v := t.slices[at]
 	if v == nil {
 		return
 	}
 	delete(t.slices, at)
+	t.order()
 	if at == t.times[0] { // as nearly always: the others stay where they are
 		t.times = t.times[1:]
 	} else {
 		i, _ := slices.BinarySearch(t.times, at)
 		t.times = slices.Delete(t.times, i, i+1)
 	}
-	t.recent = nil
-	t.use()
-	t.ended = append(t.ended, v)
+	if t.recent == v {
+		t.recent = nil
+	}
+	for _, l := range []*sliceList{&t.inCall, &t.inEpoch, &t.changed, &t.flying} {
+		l.remove(v)
+	}
+	t.sum = t.sum.minus(v.counted)
+	t.deleteStored(v)
+	if v.evict != nil { // which looks at what the call did with it
+		t.use()
+		t.ended = append(t.ended, v)
+		return
+	}
+	t.keep(v)
+}
+
+// deleteStored deletes a slice in the database.
+func (t *Slices) deleteStored(v *Values) {
 	if t.disk == nil || !v.disk.copies {
 		return
 	}
 	for g := t.disk.from; g < t.disk.to; g++ {
-		if v.disk.touched[g] {
+		if v.disk.touched.has(g) {
 			t.disk.changes.deleteSpan(v.disk.groupSpan(uint8(g)))
 		}
 	}
@@ -126,69 +177,39 @@ func (t *Slices) Drop(at int64) {
 // Len is the number of entries, in memory or not.
 func (t *Slices) Len() int { return int(t.entries()) }
 
-func (t *Slices) each(f func(v *Values) error) error {
-	for _, at := range t.times {
-		if err := f(t.slices[at]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (t *Slices) endCall() error {
-	for _, v := range t.inCall {
+	t.calls = false
+	for _, v := range t.inCall.all {
 		if err := v.endCall(); err != nil {
 			return err
 		}
-		if v.inCall = false; !v.inEpoch && t.slices[v.time] == v {
-			v.inEpoch = true
-			if len(t.inEpoch) == 0 {
-				t.used.inEpoch = append(t.used.inEpoch, t)
-			}
-			t.inEpoch = append(t.inEpoch, v)
-		}
+		t.inEpoch.add(v)
 	}
-	t.inCall = t.inCall[:0]
+	if t.inCall.clear(); len(t.inEpoch.all) > 0 && !t.epochs {
+		t.epochs = true
+		t.used.inEpoch = append(t.used.inEpoch, t)
+	}
 	for _, v := range t.ended {
 		if err := v.endCall(); err != nil {
 			return err
 		}
-		t.keep(v)
 	}
 	t.ended = t.ended[:0]
 	return nil
 }
 
 func (t *Slices) endEpoch() error {
-	for _, v := range t.inEpoch {
-		if v.inEpoch = false; t.slices[v.time] != v {
-			continue // dropped
-		}
+	t.epochs = false
+	for _, v := range t.inEpoch.all {
 		if err := v.endEpoch(); err != nil {
 			return err
 		}
+		if t.count(v); t.disk != nil {
+			t.changed.add(v)
+		}
 	}
-	t.inEpoch = t.inEpoch[:0]
+	t.inEpoch.clear()
 	return nil
-}
-
-func (t *Slices) bytes() int64 {
-	n := int64(0)
-	for _, v := range t.slices {
-		n += v.bytes()
-	}
-	for _, v := range t.spare {
-		n += v.bytes()
-	}
-	return n
-}
-
-func (t *Slices) entries() int64 {
-	n := int64(0)
-	for _, v := range t.slices {
-		n += v.entries()
-	}
-	return n
 }
 
 func (t *Slices) describe() string {
@@ -217,20 +238,24 @@ func (t *Slices) attach(d *disk) error {
 }
 
 func (t *Slices) copyTo(p *Part) error {
-	if err := t.each(func(v *Values) error { return v.copyEntries() }); err != nil {
-		return err
+	for _, v := range t.changed.all {
+		if err := v.copyEntries(); err != nil {
+			return err
+		}
+		v.disk.tell(t.disk.changes.part)
+		t.count(v)
+		t.flying.add(v)
 	}
-	for _, at := range t.times {
-		t.slices[at].disk.tell(t.disk.changes.part)
-	}
+	t.changed.clear()
 	p.tables = append(p.tables, t.disk.handOver())
 	return nil
 }
 
 func (t *Slices) settled() {
-	for _, v := range t.slices {
+	for _, v := range t.flying.all {
 		v.settled()
 	}
+	t.flying.clear()
 }
 
 // usedSlices are the tables of a store of which slices were asked for or dropped in this call,

@@ -97,7 +97,7 @@ func (d *disk) keys() ([]record, error) {
 	var recs []record
 	head := len(d.head(nil, 0))
 	for g := d.from; g < d.to; g++ {
-		if !d.touched[g] {
+		if !d.touched.has(g) {
 			continue
 		}
 		s := d.groupSpan(uint8(g))

@@ -1,9 +1,11 @@
 package state
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -56,6 +58,16 @@ func (w *slicesWalk) check() {
 			w.t.Fatalf("times %v", t.Times())
 		}
 		n += t.Len()
+		var sum figures
+		for _, v := range t.slices {
+			sum = sum.plus(figures{v.entries(), v.bytes() + sliceBytes, v.live(), v.unsaved()})
+		}
+		if t.opt.Memory == 0 {
+			sum.live, sum.unsaved = 0, 0
+		}
+		if got := t.figures(); got != sum {
+			w.t.Fatalf("counted %+v, want %+v", got, sum)
+		}
 		for _, at := range t.Times() {
 			if v, err := t.Slice(at, false); err != nil || v == nil {
 				w.t.Fatalf("no slice of %d: %v", at, err)
@@ -360,4 +372,70 @@ func TestDroppedSlicesLeaveNothing(t *testing.T) {
 	if n != 3 || table.Len() != 0 { // version, checkpoint, operator
 		t.Errorf("%d entries are left in the database, %d in the table", n, table.Len())
 	}
+}
+
+// There may be very many slices that have few entries: each takes little memory, whatever
+// the database knows of it, and dropped ones none.
+func TestSmallSlices(t *testing.T) {
+	for _, name := range []string{"bigint", "text"} {
+		for _, durable := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s/durable=%t", name, durable), func(t *testing.T) {
+				opt := Options{}
+				var db *testDB
+				if durable {
+					db = newTestDB(t, opt)
+					opt = db.opt
+				}
+				s := NewStore(opt)
+				const n = 20_000
+				k, table := keyCases[name], s.Slices("t", keyCases[name].layout, modelCols[:2])
+				keys, _ := k.keysOf(vector.NewPool(), []int{1, 3, 5})
+				before := heap()
+				for i := range int64(n) {
+					v, err := table.Slice(i*7919%n, true)
+					if err == nil {
+						err = v.Resolve(keys, true, make([]Slot, 3))
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					if i%1000 < 999 {
+						continue
+					}
+					if err := s.EndEpoch(); err != nil {
+						t.Fatal(err)
+					}
+					if durable {
+						db.checkpoint(s)
+					}
+				}
+				each := int64(heap()-before) / n
+				t.Logf("%d bytes for a slice, of which %d are counted", each, s.Bytes()/n)
+				most := int64(2200)
+				if durable {
+					most = 3200 // the test's files are in memory, too
+				}
+				if each > most {
+					t.Errorf("%d bytes for a slice, want up to %d", each, most)
+				}
+				if !slices.IsSorted(table.Times()) || len(table.Times()) != n {
+					t.Error("times are missing or not in order")
+				}
+				for at := range int64(n) {
+					table.Drop(at)
+				}
+				if s.Keys() != 0 || len(table.Times()) != 0 || s.Bytes() > 1<<16 {
+					t.Errorf("%d entries in %d bytes are left", s.Keys(), s.Bytes())
+				}
+			})
+		}
+	}
+}
+
+// heap is the memory that is in use.
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

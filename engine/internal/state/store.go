@@ -54,7 +54,8 @@ type Options struct {
 	// and that were not used for longest, leave memory between epochs. 0: no limit.
 	Memory int64
 
-	packFrom int // for tests, see sparseFrom
+	packFrom int     // for tests, see sparseFrom
+	miss     *misses // scratch of all tables
 }
 
 func (o Options) sparseFrom() int {
@@ -105,7 +106,7 @@ func NewStore(opt Options) *Store {
 	if opt.EvictAll && opt.Tier == nil {
 		opt.Tier = memoryTier{}
 	}
-	opt.To = cmp.Or(opt.To, keyGroups)
+	opt.To, opt.miss = cmp.Or(opt.To, keyGroups), new(misses)
 	s := &Store{opt: opt}
 	if opt.DB != nil {
 		s.operator = opt.DB.operator(opt.Operator, opt.Name)

@@ -204,8 +204,8 @@ func (t *Times) forget(at int64, p int32) {
 		t.dirty.Clear(int(p))
 		if t.here.Get(int(p)) {
 			t.here.Clear(int(p))
-			t.disk.buf = t.appendKey(t.disk.buf[:0], at, p)
-			t.disk.changes.part.delete(t.disk.buf)
+			t.disk.scratch.key = t.appendKey(t.disk.scratch.key[:0], at, p)
+			t.disk.changes.part.delete(t.disk.scratch.key)
 		}
 	}
 	t.pairs.remove(pairKey(at, t.hash[p]), p)

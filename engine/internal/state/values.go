@@ -23,9 +23,10 @@ type Values struct {
 	cols   []column
 	places int // of the columns that are lists, if any
 
-	// Of a slice: its time, and whether it was asked for since the call or epoch began.
-	time            int64
-	inCall, inEpoch bool
+	// Of a slice: its time, its places in lists, and what it has in the sum of all.
+	time    int64
+	listed  [sliceLists]int32 // plus one; 0: not in the list
+	counted figures
 }
 
 func newValues(name string, key rowkey.Layout, kinds []vector.Kind, opt Options) *Values {
