@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -186,20 +187,36 @@ var commitPaths = map[string]DBOptions{"batch": {}, "tables": {ingestFrom: 1, st
 // mutates reports whether an operation changes what is on disk.
 func mutates(op errorfs.Op) bool { return op.Kind.ReadOrWrite() == errorfs.OpIsWrite }
 
+// clonable is a file system that can be cloned while others use it: a Link reads the lock of
+// clones twice, and waits for ever if a clone asks for it in between.
+type clonable struct {
+	*vfs.MemFS
+	mu sync.Mutex // of links and clones
+}
+
+func (c *clonable) Link(from, to string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.MemFS.Link(from, to)
+}
+
 // Whenever the power fails, the database has the checkpoint that is being committed or
 // the one before; and afterwards, that one.
 func TestPowerLossAtEveryStep(t *testing.T) {
 	for name, opt := range commitPaths {
 		t.Run(name, func(t *testing.T) {
-			mem := vfs.NewCrashableMem()
+			mem := &clonable{MemFS: vfs.NewCrashableMem()}
 			r := rand.New(rand.NewPCG(5, 5))
 			var on atomic.Bool
 			var clones []*vfs.MemFS
 			hooked := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-				if on.Load() && mutates(op) {
-					for _, unsynced := range []int{0, r.IntN(100), 100} {
-						clones = append(clones, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: r}))
-					}
+				if !on.Load() || !mutates(op) {
+					return nil
+				}
+				mem.mu.Lock()
+				defer mem.mu.Unlock()
+				for _, unsynced := range []int{0, r.IntN(100), 100} {
+					clones = append(clones, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: r}))
 				}
 				return nil
 			}))
