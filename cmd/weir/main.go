@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"golang.org/x/term"
 )
 
@@ -25,6 +26,10 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+	// Less often, but not so that it takes more than three quarters of the memory of the
+	// container or the machine. GOMEMLIMIT goes before. Where neither can be told, all is as
+	// without a limit.
+	_, _ = memlimit.Set(memlimit.WithRatio(0.75), memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)))
 	// Each signal asks the program to end: the first gracefully, the second at once.
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
