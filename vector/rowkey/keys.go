@@ -20,6 +20,7 @@ type Keys struct {
 	data    []byte
 	off     []int // n+1
 	null    []bool
+	bare    bool // null is unknown
 }
 
 // Len is the number of keys.
@@ -32,14 +33,19 @@ func (k *Keys) Layout() Layout { return k.layout }
 // and release.
 func (k *Keys) Hash() []uint64 { return k.hash[:k.n] }
 
-// AnyNull reports whether any key has a NULL column.
-func (k *Keys) AnyNull() bool { return k.anyNil }
+// AnyNull reports whether any key has a NULL column. Keys of Encoder.Encoded do not know.
+func (k *Keys) AnyNull() bool {
+	if k.bare {
+		panic("rowkey: nothing is known of NULL in keys that were encoded before")
+	}
+	return k.anyNil
+}
 
 // HasNull reports whether a column of key i is NULL: an equality join never
 // matches it.
 func (k *Keys) HasNull(i int) bool {
 	switch {
-	case !k.anyNil:
+	case !k.AnyNull():
 		return false
 	case k.packed:
 		return k.nulls[i] != 0
@@ -149,6 +155,23 @@ func (e *Encoder) Packed(words []uint64, nulls []uint8) *Keys {
 	return k
 }
 
+// Encoded are keys of a layout that is not packed which were encoded before: hash has their
+// hashes, and bytes appends what Keys.Bytes has of key i.
+func (e *Encoder) Encoded(hash []uint64, bytes func(to []byte, i int) []byte) *Keys {
+	k := &e.keys
+	if k.packed {
+		panic("rowkey: the layout is packed")
+	}
+	k.n, k.anyNil, k.bare, k.encoded = len(hash), false, true, true
+	k.hash, k.off, k.data = append(k.hash[:0], hash...), resize(k.off, k.n+1), k.data[:0]
+	k.off[0] = 0
+	for i := range hash {
+		k.data = bytes(k.data, i)
+		k.off[i+1] = len(k.data)
+	}
+	return k
+}
+
 // Hash computes only the hashes, as Keys.Hash has them: for an exchange. They are
 // borrowed until the next call.
 func (e *Encoder) Hash(b *vector.Batch, cols []int) []uint64 {
@@ -188,7 +211,7 @@ func (e *Encoder) begin(b *vector.Batch, cols []int) {
 		}
 	}
 	k := &e.keys
-	k.n, k.anyNil, k.encoded, k.nulls = b.Len(), false, false, nil
+	k.n, k.anyNil, k.bare, k.encoded, k.nulls = b.Len(), false, false, false, nil
 	k.hash = resize(k.hash, k.n)
 	e.word = resize(e.word, k.n)
 }

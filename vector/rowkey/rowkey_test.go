@@ -290,6 +290,13 @@ func checkRows(t *testing.T, l Layout, rows [][]value) {
 				t.Fatalf("%v: made of its packed word key %v is another", l, rows[i])
 			}
 		}
+	} else {
+		again := NewEncoder(l).Encoded(hash, func(to []byte, i int) []byte { return append(to, k.Bytes(i)...) })
+		for i := range rows {
+			if again.Hash()[i] != hash[i] || !bytes.Equal(again.Bytes(i), k.Bytes(i)) {
+				t.Fatalf("%v: made of its bytes key %v is another", l, rows[i])
+			}
+		}
 	}
 	for i := range rows {
 		if got, want := k.HasNull(i), slices.Contains(rows[i], nil); got != want {

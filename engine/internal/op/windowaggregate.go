@@ -407,7 +407,6 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 		return err
 	}
 	into := to.groups
-	p := w.in.rt.Pool
 	from, all, err := w.kept(part).All(part.at, w.all[:0])
 	if err != nil {
 		return err
@@ -418,12 +417,8 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 	}
 	into.Expect(len(all))
 	for chunk := range slices.Chunk(all, vector.Target) {
-		keys, err := from.Encode(p, chunk, w.enc)
-		if err != nil {
-			return err
-		}
 		w.dst = resize(w.dst, len(chunk))
-		if err := into.Resolve(keys, true, w.dst); err != nil {
+		if err := into.Resolve(from.Encode(chunk, w.enc), true, w.dst); err != nil {
 			return err
 		}
 		if !to.fresh || w.holds { // those that are new are known to change

@@ -51,7 +51,7 @@ func (w *WindowAggregate) mergeValues(part, into partKey) error {
 			return err
 		}
 		for chunk := range slices.Chunk(all, vector.Target) {
-			if err := d.merge(w.in.rt.Pool, from, chunk); err != nil {
+			if err := d.merge(from, chunk); err != nil {
 				return err
 			}
 		}
@@ -60,13 +60,9 @@ func (w *WindowAggregate) mergeValues(part, into partKey) error {
 }
 
 // merge adds values of another table to that which d is turned to.
-func (d *distinct) merge(p *vector.Pool, from *state.Values, src []state.Slot) error {
-	keys, err := from.Encode(p, src, d.enc)
-	if err != nil {
-		return err
-	}
+func (d *distinct) merge(from *state.Values, src []state.Slot) error {
 	d.slots = resize(d.slots, len(src))
-	if err := d.table.Resolve(keys, true, d.slots); err != nil {
+	if err := d.table.Resolve(from.Encode(src, d.enc), true, d.slots); err != nil {
 		return err
 	}
 	d.table.Dirty(d.slots)

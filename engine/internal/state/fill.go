@@ -10,9 +10,9 @@ const (
 )
 
 // Fill makes a slice of t that has no entries one that has those of from, a table of the
-// same layout and columns, and reports whether it did: keys have to be packed, columns of
-// fixed width, and all entries in memory. They count as dirty. That costs a fraction of
-// resolving their keys.
+// same layout and columns, and reports whether it did: columns have to be of fixed width,
+// and all entries in memory. They count as dirty. That costs a fraction of resolving their
+// keys.
 func (t *Slices) Fill(v, from *Values) bool {
 	whole := from.size == int(from.count) && from.size == from.index.n
 	if !whole || v.size > 0 || v.count > 0 || !v.fills() || v.noteCreated || v.disk != nil && !v.disk.complete {
@@ -43,7 +43,7 @@ func (t *Slices) keep(v *Values) {
 
 // fills reports whether the table is of those that Fill is for.
 func (v *Values) fills() bool {
-	return v.packed && v.evict == nil && !slices.ContainsFunc(v.cols, func(c column) bool { _, ok := c.(filler); return !ok })
+	return v.evict == nil && !slices.ContainsFunc(v.cols, func(c column) bool { _, ok := c.(filler); return !ok })
 }
 
 // filler is a column that can be copied as a whole.
@@ -61,6 +61,7 @@ func (v *Values) inherit(s *Values, n int) {
 	clear(s.dirty)
 	clear(s.gone)
 	v.ordinal, v.dirty, v.gone, v.words, v.index = s.ordinal, s.dirty, s.gone, s.words, s.index
+	v.hashes, v.refs, v.keys = s.hashes, s.refs, s.keys
 	v.base = s.base + int32(len(s.held))
 	for i, c := range s.cols {
 		c.(filler).clearFrom(n)
@@ -75,7 +76,14 @@ func (v *Values) fill(from *Values) {
 	v.grow(max(len(v.ordinal), len(from.ordinal)))
 	v.size, v.count, v.changed = n, int64(n), int64(n)
 	v.dirty.Fill(n)
-	copy(v.words, from.words[:n])
+	if v.packed {
+		copy(v.words, from.words[:n])
+	} else {
+		copy(v.hashes, from.hashes[:n])
+		copy(v.refs, from.refs[:n])
+		clear(v.refs[n:])
+		v.keys.fill(&from.keys)
+	}
 	if from.masks != nil {
 		v.masks = make([]uint8, len(v.words))
 		copy(v.masks, from.masks[:n])
@@ -105,6 +113,23 @@ func (x *index) fill(from *index) {
 		default:
 			x.dir[i] = &segment{entries: slices.Clone(s.entries), n: s.n, depth: s.depth}
 		}
+	}
+}
+
+// fill makes a a copy of another arena, in its chunks as far as they are as large.
+func (a *arena) fill(from *arena) {
+	own := a.chunks
+	a.chunks, a.current, a.size = slices.Clone(from.chunks), from.current, from.size
+	a.unused, a.sparse = slices.Clone(from.unused), slices.Clone(from.sparse)
+	for i := range a.chunks {
+		c := &a.chunks[i]
+		data := c.data
+		if i < len(own) && len(own[i].data) == len(data) {
+			c.data = own[i].data
+		} else {
+			c.data = make([]byte, len(data))
+		}
+		copy(c.data, data[:c.used])
 	}
 }
 

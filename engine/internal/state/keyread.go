@@ -42,22 +42,20 @@ func stretch(slots []Slot) (from, to Slot, ok bool) {
 }
 
 // encode are the keys of the given entries.
-func (t *keyTable) encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*rowkey.Keys, error) {
+func (t *keyTable) encode(slots []Slot, enc *rowkey.Encoder) *rowkey.Keys {
+	t.check(slots)
 	if t.packed {
-		t.check(slots)
-		return enc.Packed(t.keyWords(slots)), nil
+		return enc.Packed(t.keyWords(slots))
 	}
-	keys, err := t.keyColumns(p, slots)
-	if err != nil {
-		return nil, err
+	from, to, ok := stretch(slots)
+	hashes := t.hashes[from:to]
+	if !ok {
+		hashes = make([]uint64, len(slots))
+		for i, s := range slots {
+			hashes[i] = t.hashes[s]
+		}
 	}
-	cols := make([]int, len(keys))
-	for i := range cols {
-		cols[i] = i
-	}
-	b := vector.NewBatch(len(slots), keys, nil)
-	defer b.Release()
-	return enc.Encode(b, cols), nil
+	return enc.Encoded(hashes, func(b []byte, i int) []byte { return append(b, t.keys.get(t.refs[slots[i]])...) })
 }
 
 // keyColumns are the key columns of the given entries.

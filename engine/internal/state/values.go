@@ -119,10 +119,10 @@ func (v *Values) Keys(p *vector.Pool, slots []Slot) ([]*vector.Vector, error) {
 	return v.keyColumns(p, slots)
 }
 
-// Encode encodes the keys of these entries, as Keys gathers them, for another table of the
+// Encode are the keys of these entries, which are as Keys needs them, for another table of the
 // same layout. They are valid until enc is used again.
-func (v *Values) Encode(p *vector.Pool, slots []Slot, enc *rowkey.Encoder) (*rowkey.Keys, error) {
-	return v.encode(p, slots, enc)
+func (v *Values) Encode(slots []Slot, enc *rowkey.Encoder) *rowkey.Keys {
+	return v.encode(slots, enc)
 }
 
 // Expect says that so many keys are going to be resolved. A table without entries makes room
