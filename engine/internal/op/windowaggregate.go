@@ -68,9 +68,9 @@ type WindowAggregate struct {
 	values []state.Slot
 	valued *rowkey.Encoder // of the groups of values
 	weight []int64
-	live   []bool
-	images images
 	dst    []state.Slot
+
+	results windowResults
 }
 
 // NewWindowAggregate returns a WindowAggregate. It fails for expressions that cannot be
@@ -105,7 +105,7 @@ func NewWindowAggregate(spec WindowAggregateSpec) (*WindowAggregate, error) {
 	w.shared = !w.attached() && (kind == window.Hop || kind == window.Cumulate) && w.plan.mergeable()
 	// A window of CUMULATE that was emitted has been given what its different values come to.
 	w.copies = !w.holds && (kind == window.Hop || len(w.plan.distincts) == 0)
-	w.images = newImages(w.plan.columns)
+	w.results.images = newImages(w.plan.columns)
 	w.touched = map[partKey]bool{}
 	w.parts = windowParts{in: &w.in, shared: w.shared, hops: w.hops(), fired: &w.fired, places: map[partKey]int{}}
 	return w, nil
@@ -117,6 +117,7 @@ func (w *WindowAggregate) attached() bool { return w.spec.Window.Time < 0 }
 // Open finds the tables.
 func (w *WindowAggregate) Open(_ context.Context, rt *exec.Runtime) error {
 	w.in.rt = rt
+	w.results.keys = state.NewKeyColumns(rt.Pool, w.layout)
 	if err := w.plan.open(rt.Functions); err != nil {
 		return err
 	}
@@ -348,7 +349,7 @@ func (w *WindowAggregate) fire(to exec.Watermark, out exec.Output) error {
 	for {
 		end, ok := w.next(to)
 		if !ok {
-			return nil
+			return w.emitResults(out)
 		}
 		part, err := w.complete(end)
 		if err != nil {
@@ -438,8 +439,8 @@ func (w *WindowAggregate) merge(part partKey, to merged) error {
 	return nil
 }
 
-// emit emits the groups of a window, which a part has, and merges them into the next window
-// of CUMULATE.
+// emit gives the groups of a window, which a part has, to the results, and merges them into
+// the next window of CUMULATE.
 func (w *WindowAggregate) emit(part partKey, end int64, out exec.Output) error {
 	groups, all, err := w.kept(part).All(part.at, w.all[:0])
 	if err != nil {
@@ -464,7 +465,10 @@ func (w *WindowAggregate) emit(part partKey, end int64, out exec.Output) error {
 	}
 	w.in.rt.Inconsistent(negative)
 	for chunk := range slices.Chunk(some, vector.Target) {
-		if err := w.emitGroups(end, groups, chunk, out); err != nil {
+		if err := w.refresh(end, groups, chunk); err != nil {
+			return err
+		}
+		if err := w.collect(end, groups, chunk, out); err != nil {
 			return err
 		}
 	}
@@ -478,66 +482,17 @@ func (w *WindowAggregate) emit(part partKey, end int64, out exec.Output) error {
 	return nil
 }
 
-// emitGroups emits groups of a window, and ends what is kept beside them.
-func (w *WindowAggregate) emitGroups(end int64, groups *state.Values, slots []state.Slot, out exec.Output) error {
-	p := w.in.rt.Pool
-	keys, err := groups.Keys(p, slots)
+// refresh brings the columns of groups up to date that are told from what is kept beside
+// them, and ends that.
+func (w *WindowAggregate) refresh(end int64, groups *state.Values, slots []state.Slot) error {
+	if len(w.plan.multisets)+len(w.plan.logs) == 0 {
+		return nil
+	}
+	keys, err := groups.Keys(w.in.rt.Pool, slots)
 	if err != nil {
 		return err
 	}
 	defer releaseAll(keys)
-	if err := w.refresh(end, groups, keys, slots); err != nil {
-		return err
-	}
-	w.images.save(groups, slots)
-	defer w.images.reset()
-	w.live, w.fresh = w.live[:0], w.fresh[:0]
-	for i, n := range savedValues[int64](&w.images, colRows) {
-		if w.live = append(w.live, n > 0); n > 0 {
-			w.fresh = append(w.fresh, int32(i))
-		}
-	}
-	results := make([]*vector.Vector, 0, len(w.calls))
-	defer func() { releaseAll(results) }()
-	for _, c := range w.calls {
-		v, err := c.result.column(p, &w.images, w.live)
-		if err != nil {
-			return err
-		}
-		results = append(results, v)
-	}
-	start, ends := make([]int64, len(slots)), make([]int64, len(slots))
-	fill(ends, end)
-	switch a := w.in.Assigner; {
-	case w.attached():
-		copy(start, vector.Values[int64](keys[len(keys)-1]))
-	case a.Kind == window.Cumulate:
-		fill(start, window.Floor(end-1, a.Size, a.Offset))
-	default:
-		fill(start, a.OfEnd(end).Start)
-	}
-	cols := w.in.columns(p, start, ends)
-	for _, v := range slices.Concat(keys[:len(w.spec.Keys)], results) {
-		cols = append(cols, v.Retain())
-	}
-	b := vector.NewBatch(len(slots), cols, nil)
-	defer b.Release()
-	if len(w.fresh) < len(slots) {
-		b = b.Select(vector.Of(p, w.fresh...))
-		defer b.Release()
-	}
-	if b.Len() == 0 {
-		return nil
-	}
-	return out.Emit(b)
-}
-
-// refresh brings the columns of groups up to date that are told from what is kept beside
-// them, and ends that.
-func (w *WindowAggregate) refresh(end int64, groups *state.Values, keys []*vector.Vector, slots []state.Slot) error {
-	if len(w.plan.multisets)+len(w.plan.logs) == 0 {
-		return nil
-	}
 	ends := w.in.rt.Pool.New(vector.Int64, len(slots))
 	defer ends.Release()
 	fill(vector.Values[int64](ends), end)
